@@ -84,6 +84,16 @@ pub struct ClassRecord {
     pub reserved: [u64; 3],
 }
 
+impl ClassRecord {
+    /// Does the class implement the interface with this number.
+    #[inline(always)]
+    pub fn implements(&self, interface: usize) -> bool {
+        interface / 64 < self.interface_words as usize
+            // SAFETY: the record's table has `interface_words` words and lives as long as the record.
+            && unsafe { *self.interfaces.add(interface / 64) } >> (interface % 64) & 1 != 0
+    }
+}
+
 const _: () = assert!(size_of::<ClassRecord>() == METHODS);
 
 /// A pointer to an object, or null. Objects do not move.

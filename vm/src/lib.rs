@@ -2,4 +2,20 @@
 //!
 //! It knows bytecode and nothing of source text; it knows that a compiler may exist, and not which.
 
+mod allocation;
+mod classes;
+mod context;
+pub mod errors;
+pub mod heap;
+mod interpreter;
 pub mod layout;
+mod loader;
+mod natives;
+pub mod signals;
+mod stack;
+mod threads;
+pub mod timer;
+mod vm;
+
+pub use interpreter::Dispatch;
+pub use vm::{BranchCount, DEFAULT_STACK_DEPTH, Outcome, Statistics, Vm, VmOptions};

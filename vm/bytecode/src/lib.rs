@@ -20,7 +20,9 @@ pub mod code;
 pub mod natives;
 pub mod ops;
 pub mod program;
+pub mod text;
 pub mod types;
+pub mod verify;
 
 pub use code::{Builder, Instruction, Label};
 pub use natives::Native;

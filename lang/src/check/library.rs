@@ -1,0 +1,34 @@
+//! The standard library: modules written in the language itself, built into the compiler.
+//!
+//! `std.prelude` is imported everywhere. It is one module of several files, so that what belongs together can
+//! stand together although its parts need each other (strings split into lists, lists throw errors). To add a
+//! file to it, or another module, add a line here.
+
+/// The name of the module that is imported everywhere.
+pub const PRELUDE: &str = "std.prelude";
+
+/// A module of the standard library: its name and its files, as (path shown to the user, text).
+pub type LibraryModule = (&'static str, &'static [(&'static str, &'static str)]);
+
+macro_rules! files {
+    ($($path:literal),* $(,)?) => {
+        &[$((concat!("std/", $path), include_str!(concat!("../../library/std/", $path)))),*]
+    };
+}
+
+/// All modules, the prelude first.
+pub const LIBRARY: &[LibraryModule] = &[(
+    PRELUDE,
+    files![
+        "prelude/errors.hol",
+        "prelude/interfaces.hol",
+        "prelude/system.hol",
+        "prelude/numbers.hol",
+        "prelude/strings.hol",
+    ],
+)];
+
+/// The files of a module of the library.
+pub fn library_module(name: &str) -> Option<&'static LibraryModule> {
+    LIBRARY.iter().find(|(module, _)| *module == name)
+}

@@ -1,0 +1,245 @@
+//! The rare half of the interpreter: yieldpoints that are taken, calls of the system, instructions that need the
+//! collector, errors. Handlers leave to [`slow_path`] with the reason; it says whether and where to go on.
+
+use super::machine::{FRAME_HEADER, Machine, Object, Slow};
+use crate::context::Context;
+use crate::errors::{self, Failure, Raised, StopReason};
+use crate::layout::ObjectKind;
+use crate::natives;
+use crate::signals::{INTERRUPT, TICK, TIMEOUT};
+use crate::threads;
+use crate::timer::TimerSource;
+use crate::vm::Machinery;
+use holloway_bytecode::{ClassId, ErrorKind, Op, code};
+
+/// Handles `why` at `pc` in the frame `base`. True: go on at the context's `resume_pc` and `resume_base`. False: leave the
+/// interpreter; the machinery knows the reason.
+pub fn slow_path(pc: *const u64, base: *mut u64, ctx: *mut Context, why: Slow) -> bool {
+    // SAFETY: the context belongs to a live machinery, and running code holds no reference into it.
+    let vm = unsafe { &mut *(*ctx).machine };
+    vm.context.resume_pc = pc;
+    vm.context.resume_base = base;
+    let mut machine = Machine { pc, base, ctx };
+    let result = match why {
+        Slow::LoopYieldpoint | Slow::PrologueYieldpoint => yieldpoint(vm, pc, base),
+        Slow::EpilogueYieldpoint => yieldpoint(vm, pc, base).map(|()| leave(&mut machine)),
+        Slow::GrowStack => grow_stack(vm, &mut machine),
+        Slow::StackOverflow => Err(stack_overflow(vm)),
+        Slow::Index => Err(index_error(&machine)),
+        Slow::Null => Err(failure(ErrorKind::Null, "the value is null")),
+        Slow::Cast => Err(cast_error(vm, &machine)),
+        Slow::Division => Err(failure(ErrorKind::Division, "division by zero")),
+        Slow::Unset => Err(unset_error(vm, &machine)),
+        Slow::Throw => Err(Failure::Thrown(machine.object(machine.a()).0)),
+        Slow::Native => natives::call(vm, &mut machine),
+        Slow::Execute => execute(vm, &mut machine),
+    };
+    // A native may have switched threads, which runs other slow paths: the reference is made anew.
+    // SAFETY: as above.
+    let vm = unsafe { &mut *(*ctx).machine };
+    match result {
+        Ok(()) => {
+            vm.context.resume_pc = machine.pc;
+            vm.context.resume_base = machine.base;
+            true
+        }
+        Err(failure) => fail(vm, machine.pc, machine.base, failure),
+    }
+}
+
+fn failure(kind: ErrorKind, message: &str) -> Failure {
+    Failure::Error(kind, message.to_owned())
+}
+
+/// Throws what failed; true if somebody catches it.
+fn fail(vm: &mut Machinery, pc: *const u64, base: *mut u64, failure: Failure) -> bool {
+    vm.context.resume_pc = pc;
+    vm.context.resume_base = base;
+    let error = match failure {
+        Failure::Error(kind, message) => errors::make(vm, kind, &message),
+        Failure::Thrown(error) => error,
+        Failure::Stop(reason) => {
+            vm.stop = Some((reason, errors::trace_of(vm, pc, base)));
+            return false;
+        }
+    };
+    match errors::raise(vm, pc, base, error) {
+        Raised::Caught(pc, base) => {
+            vm.context.resume_pc = pc;
+            vm.context.resume_base = base;
+            true
+        }
+        Raised::Uncaught(error) => {
+            vm.threads.current_mut().error = error;
+            false
+        }
+    }
+}
+
+/// A yieldpoint that is taken: counts where counting is on, takes signals, switches threads on a tick.
+fn yieldpoint(vm: &mut Machinery, pc: *const u64, base: *mut u64) -> Result<(), Failure> {
+    vm.statistics.yieldpoints_taken += 1;
+    vm.reset_control();
+    let mut signals = vm.signals.take();
+    if vm.counts_yieldpoints() {
+        vm.yieldpoints += 1;
+        if vm.options.fuel.is_some_and(|fuel| vm.yieldpoints > fuel) {
+            return Err(Failure::Stop(StopReason::FuelExhausted));
+        }
+        if vm.yieldpoints >= vm.next_tick
+            && let TimerSource::Virtual(every) = vm.options.timer
+        {
+            vm.next_tick = vm.yieldpoints.saturating_add(every.max(1));
+            signals |= TICK;
+        }
+    }
+    check_stop(signals)?;
+    if signals & TICK != 0 {
+        vm.statistics.ticks += 1;
+        threads::preempt(vm, pc, base);
+    }
+    Ok(())
+}
+
+/// Ends the program if a signal says so.
+pub fn check_stop(signals: u32) -> Result<(), Failure> {
+    if signals & INTERRUPT != 0 {
+        return Err(Failure::Stop(StopReason::Interrupted));
+    }
+    if signals & TIMEOUT != 0 {
+        return Err(Failure::Stop(StopReason::TimeLimit));
+    }
+    Ok(())
+}
+
+/// Executes the return at `pc`, its yieldpoint being over.
+fn leave(machine: &mut Machine) {
+    let unit = machine.word(0) as u8 == Op::ReturnUnit as u8;
+    let result = (!unit).then(|| machine.bits(machine.a()));
+    machine.leave(result);
+}
+
+/// Makes room for the call at `pc`, which is executed again.
+fn grow_stack(vm: &mut Machinery, machine: &mut Machine) -> Result<(), Failure> {
+    // The largest frame of any function: enough for whatever the call calls.
+    let more = machine.b() + vm.largest_frame() + FRAME_HEADER;
+    let stack = &mut vm.threads.current_mut().stack;
+    match stack.grow(machine.base, more) {
+        Some(base) => {
+            machine.base = base;
+            vm.context.stack_limit = stack.limit();
+            Ok(())
+        }
+        None => Err(stack_overflow(vm)),
+    }
+}
+
+fn stack_overflow(vm: &Machinery) -> Failure {
+    Failure::Error(
+        ErrorKind::StackOverflow,
+        format!("stack overflow: more than {} nested calls", vm.options.stack_depth),
+    )
+}
+
+fn index_error(m: &Machine) -> Failure {
+    // `unset` names the array in a and the index in b, the others in b and c.
+    let unset = m.word(0) as u8 == Op::Unset as u8;
+    let (array, index) = if unset { (m.a(), m.b()) } else { (m.b(), m.c()) };
+    let (index, length) = (m.int(index), m.object(array).length());
+    Failure::Error(ErrorKind::Index, format!("index {index} is out of bounds for length {length}"))
+}
+
+fn unset_error(vm: &Machinery, m: &Machine) -> Failure {
+    let message = if m.word(0) as u8 == Op::GetElem as u8 {
+        format!("element {} was never set", m.int(m.c()))
+    } else {
+        format!("{} is read before it is initialised", vm.program.globals[m.bc() as usize].name)
+    };
+    Failure::Error(ErrorKind::Unset, message)
+}
+
+fn cast_error(vm: &Machinery, m: &Machine) -> Failure {
+    let object = m.object(m.b());
+    let target = if m.word(0) as u8 == Op::Cast as u8 {
+        vm.program.classes[vm.classes.class_at(m.x() as u32).index()].name.to_string()
+    } else {
+        vm.program.interfaces[m.x() as usize].name.to_string()
+    };
+    let message = if object.is_null() {
+        format!("null is not a {target}")
+    } else {
+        let class = &vm.program.classes[vm.class_of(object.0).index()].name;
+        format!("a {class} is not a {target}")
+    };
+    Failure::Error(ErrorKind::Cast, message)
+}
+
+/// Executes an instruction that allocates beyond its run or stores into an old object.
+fn execute(vm: &mut Machinery, m: &mut Machine) -> Result<(), Failure> {
+    let opcode = m.word(0) as u8;
+    let Some(op) = Op::from_number(opcode) else {
+        // The only quick opcode that gets here is the large form of `new`.
+        let object = vm.allocate_instance(vm.classes.class_at(m.x() as u32))?;
+        m.set(m.a(), object as u64);
+        m.next(2);
+        return Ok(());
+    };
+    match op {
+        Op::New => {
+            let object = vm.allocate_instance(vm.classes.class_at(m.x() as u32))?;
+            m.set(m.a(), object as u64);
+        }
+        Op::BoxInt | Op::BoxFloat | Op::BoxBool => {
+            let class = match op {
+                Op::BoxInt => ClassId::INT_BOX,
+                Op::BoxFloat => ClassId::FLOAT_BOX,
+                _ => ClassId::BOOL_BOX,
+            };
+            let object = vm.allocate_instance(class)?;
+            Object(object).set_field(0, m.bits(m.b()));
+            m.set(m.a(), object as u64);
+        }
+        Op::NewArray => {
+            let length = m.int(m.b());
+            if length < 0 {
+                return Err(Failure::Error(
+                    ErrorKind::Value,
+                    format!("an array cannot have length {length}"),
+                ));
+            }
+            let array = vm.allocate_array(vm.classes.class_at(m.x() as u32), length as usize)?;
+            m.set(m.a(), array as u64);
+        }
+        Op::PutRef => {
+            let object = m.object(m.b());
+            // SAFETY: a live object.
+            unsafe { vm.heap.remember(object.0) };
+            object.set_field(m.c(), m.bits(m.a()));
+        }
+        Op::PutElem => {
+            let (array, index) = (m.object(m.b()), m.int(m.c()) as usize);
+            // SAFETY: a live array of references; the body has checked the index.
+            unsafe {
+                vm.heap.remember_element(array.0, index);
+                *array.word(index) = m.bits(m.a());
+            }
+        }
+        Op::Unset => {
+            let (array, index) = (m.object(m.a()), m.bits(m.b()) as usize);
+            if index >= array.length() {
+                return Err(index_error(m));
+            }
+            // SAFETY: the index is inside. Zero needs no barrier.
+            unsafe {
+                match m.class_record(array).kind {
+                    ObjectKind::Bytes => *array.byte(index) = 0,
+                    _ => *array.word(index) = 0,
+                }
+            }
+        }
+        other => unreachable!("{} does not leave to be executed", other.mnemonic()),
+    }
+    let words = code::length(op as u64).unwrap_or(1);
+    m.next(words);
+    Ok(())
+}

@@ -1,0 +1,105 @@
+//! Copying and filling arrays.
+
+use super::{NativeCall, Result, pointer};
+use crate::errors::Failure;
+use crate::interpreter::machine::Object;
+use crate::layout::ObjectKind;
+use crate::vm::Machinery;
+use holloway_bytecode::ErrorKind;
+
+fn bounds(what: &str, from: i64, count: i64, length: usize) -> std::result::Result<(), Failure> {
+    if from >= 0 && count >= 0 && from.checked_add(count).is_some_and(|end| end as usize <= length) {
+        return Ok(());
+    }
+    Err(Failure::Error(
+        ErrorKind::Index,
+        format!("{what} {from} to {} is out of bounds for length {length}", from.wrapping_add(count)),
+    ))
+}
+
+/// What the elements of the array in argument 0 are, if it is one. The library passes nothing else.
+fn kind(call: &NativeCall<'_>, array: Object) -> ObjectKind {
+    call.machine.class_record(array).kind
+}
+
+fn not_an_array() -> Failure {
+    Failure::Error(ErrorKind::Value, "the value is not an array".into())
+}
+
+/// A new array with part of another's elements.
+pub fn copy(vm: &mut Machinery, call: &NativeCall<'_>) -> Result {
+    let array = call.object(0);
+    if kind(call, array) == ObjectKind::Fields {
+        return Err(not_an_array());
+    }
+    let (from, to) = (call.int(1), call.int(2));
+    bounds("range", from, to.wrapping_sub(from), array.length())?;
+    let count = (to - from) as usize;
+    let copy = vm.allocate_array(vm.class_of(array.0), count)?;
+    move_elements(vm, call, array, from as usize, Object(copy), 0, count);
+    pointer(copy)
+}
+
+/// Copies elements from one array into another of the same class, or within one.
+pub fn copy_into(vm: &mut Machinery, call: &NativeCall<'_>) -> Result {
+    let (from_array, to_array) = (call.object(0), call.object(2));
+    if kind(call, from_array) == ObjectKind::Fields || from_array.class() != to_array.class() {
+        return Err(not_an_array());
+    }
+    let (from, to, count) = (call.int(1), call.int(3), call.int(4));
+    bounds("source range", from, count, from_array.length())?;
+    bounds("target range", to, count, to_array.length())?;
+    move_elements(vm, call, from_array, from as usize, to_array, to as usize, count as usize);
+    Ok(0)
+}
+
+/// Both ranges are inside their arrays, which have the same class.
+fn move_elements(
+    vm: &mut Machinery,
+    call: &NativeCall<'_>,
+    from_array: Object,
+    from: usize,
+    to_array: Object,
+    to: usize,
+    count: usize,
+) {
+    let kind = kind(call, from_array);
+    // SAFETY: the ranges are inside; `copy_from` allows them to overlap.
+    unsafe {
+        match kind {
+            ObjectKind::Bytes => to_array.byte(to).copy_from(from_array.byte(from), count),
+            _ => to_array.word(to).copy_from(from_array.word(from), count),
+        }
+    }
+    if kind == ObjectKind::References {
+        // SAFETY: the array has these elements.
+        unsafe { vm.heap.remember_elements(to_array.0, to, count) };
+    }
+}
+
+/// Sets all elements of an array without references.
+pub fn fill(_: &mut Machinery, call: &NativeCall<'_>) {
+    let array = call.object(0);
+    let bits = call.machine.bits(call.machine.arg(1));
+    // SAFETY: all indices below the length are inside.
+    unsafe {
+        match kind(call, array) {
+            ObjectKind::Bytes => array.byte(0).write_bytes(bits as u8, array.length()),
+            ObjectKind::Words => std::slice::from_raw_parts_mut(array.word(0), array.length()).fill(bits),
+            ObjectKind::Fields | ObjectKind::References => {}
+        }
+    }
+}
+
+/// Sets all elements of an array of references.
+pub fn fill_references(vm: &mut Machinery, call: &NativeCall<'_>) {
+    let array = call.object(0);
+    if kind(call, array) != ObjectKind::References {
+        return;
+    }
+    let bits = call.machine.bits(call.machine.arg(1));
+    // SAFETY: as above.
+    unsafe { std::slice::from_raw_parts_mut(array.word(0), array.length()).fill(bits) };
+    // SAFETY: an array of references has its elements.
+    unsafe { vm.heap.remember_elements(array.0, 0, array.length()) };
+}

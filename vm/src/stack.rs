@@ -1,0 +1,54 @@
+//! The register stack of a green thread: one contiguous piece of memory that starts small and grows by copying. Frames hold
+//! distances, not addresses, so that they can move; nothing but the running interpreter (which is told the new place) has
+//! addresses into it.
+
+/// Words of a new stack.
+const FIRST_WORDS: usize = 512;
+/// A stack beyond this many words is an overflow, whatever the depth limit says: 512 MiB.
+const MAX_WORDS: usize = 1 << 26;
+
+/// A register stack.
+pub struct RegisterStack {
+    words: Vec<u64>,
+}
+
+impl RegisterStack {
+    /// A small stack.
+    pub fn new() -> RegisterStack {
+        RegisterStack { words: vec![0; FIRST_WORDS] }
+    }
+
+    /// Its lowest word.
+    pub fn start(&mut self) -> *mut u64 {
+        self.words.as_mut_ptr()
+    }
+
+    /// One past its highest word.
+    pub fn limit(&mut self) -> *mut u64 {
+        self.words.as_mut_ptr_range().end
+    }
+
+    /// Its lowest word, for reading.
+    pub fn lowest(&self) -> *const u64 {
+        self.words.as_ptr()
+    }
+
+    /// As [`RegisterStack::grow`], unless there is room already.
+    pub fn grow_if_needed(&mut self, top: *mut u64, more: usize) -> Option<*mut u64> {
+        let left = (self.limit() as usize - top as usize) / 8;
+        if more <= left { Some(top) } else { self.grow(top, more) }
+    }
+
+    /// Makes room for `more` words above `top`; where `top` is now, or `None` if the stack may not grow so far.
+    pub fn grow(&mut self, top: *mut u64, more: usize) -> Option<*mut u64> {
+        let used = (top as usize - self.start() as usize) / 8;
+        let wanted = (used + more).max(self.words.len() * 2);
+        if wanted > MAX_WORDS && used + more > MAX_WORDS {
+            return None;
+        }
+        let wanted = wanted.min(MAX_WORDS);
+        self.words.try_reserve_exact(wanted - self.words.len()).ok()?;
+        self.words.resize(wanted, 0);
+        Some(self.start().wrapping_add(used))
+    }
+}

@@ -1,0 +1,432 @@
+//! Which thread runs next, and how it gets there. The scheduler's loop runs on the stack of whoever called [`crate::vm::Vm::run`];
+//! threads suspend back into it. This file holds no `&mut Machinery` across a resume or a suspend.
+
+use super::{GreenThread, NATIVE_STACK, State, ThreadCoroutine, ThreadNumber};
+use crate::errors::{self, Failure, StopReason};
+use crate::heap::with_registers_saved;
+use crate::interpreter::machine::{FRAME_HEADER, Machine, Object};
+use crate::interpreter::slow::check_stop;
+use crate::layout::ObjectPointer;
+use crate::stack::RegisterStack;
+use crate::timer::{TimerSource, VIRTUAL_NANOSECONDS};
+use crate::vm::{Machinery, Outcome};
+use corosensei::stack::{DefaultStack, Stack};
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use holloway_bytecode::ErrorKind;
+use std::time::Duration;
+
+/// Slot of the main thread.
+const MAIN: usize = 0;
+
+/// Runs the program's entry function and all threads that it starts, until the main thread is over or the program is
+/// ended.
+pub fn run_all(vm: *mut Machinery) -> Outcome {
+    // SAFETY: `vm` is live and nobody else refers to it; the reference ends before anything is resumed.
+    if let Err(message) = unsafe { &mut *vm }.start_main() {
+        return Outcome::Failed(errors::UncaughtError {
+            class: "SystemError".into(),
+            message,
+            trace: Default::default(),
+            thread: 0,
+        });
+    }
+    let outcome = loop {
+        // SAFETY: as above; `resume` runs between these references.
+        let next = unsafe { &mut *vm }.next_thread();
+        match next {
+            Next::Run(slot) => {
+                let returned = resume(vm, slot);
+                // SAFETY: as above.
+                let vm = unsafe { &mut *vm };
+                if let Some((reason, trace)) = vm.stop.take() {
+                    break Outcome::Stopped(reason, trace);
+                }
+                if let Some(returned) = returned
+                    && let Some(outcome) = vm.finish(slot, returned)
+                {
+                    break outcome;
+                }
+            }
+            Next::Stop(reason) => break Outcome::Stopped(reason, Default::default()),
+        }
+    };
+    // SAFETY: as above.
+    unsafe { &mut *vm }.drop_threads();
+    outcome
+}
+
+/// Lets the thread in `slot` run until it suspends (`None`) or is over (true if its function returned).
+fn resume(vm: *mut Machinery, slot: usize) -> Option<bool> {
+    // SAFETY: `vm` is live; the coroutine is taken out of the thread, so that running it does not alias the table.
+    let mut coroutine = {
+        let vm = unsafe { &mut *vm };
+        vm.threads.current = slot;
+        let thread = vm.threads.current_mut();
+        vm.context.stack_limit = thread.stack.limit();
+        thread.coroutine.take().expect("a ready thread has a coroutine")
+    };
+    let result = coroutine.resume(());
+    // SAFETY: the thread has suspended: nothing of it refers to the machinery now.
+    let vm = unsafe { &mut *vm };
+    match result {
+        CoroutineResult::Yield(()) => {
+            vm.threads.current_mut().coroutine = Some(coroutine);
+            None
+        }
+        CoroutineResult::Return(returned) => {
+            vm.threads.spare_stacks.push(coroutine.into_stack());
+            Some(returned)
+        }
+    }
+}
+
+/// The running thread stops here until the scheduler resumes it. Its state was set before.
+///
+/// # Safety
+/// `vm` is live, the running thread runs on its coroutine, and no reference into `vm` is used across the call.
+unsafe fn suspend(vm: *mut Machinery, pc: *const u64, base: *mut u64) {
+    with_registers_saved(|native_top| {
+        // SAFETY: by the caller's promise; the reference ends before the switch.
+        let yielder = {
+            let vm = unsafe { &mut *vm };
+            vm.statistics.thread_switches += 1;
+            let top = vm.frame_end(pc, base);
+            let thread = vm.threads.current_mut();
+            thread.top = top;
+            thread.at = (pc, base);
+            thread.native_top = native_top;
+            thread.yielder
+        };
+        // SAFETY: the yielder lives on the coroutine's stack as long as the coroutine runs, and this is that stack.
+        unsafe { (*yielder).suspend(()) };
+    });
+}
+
+/// The thread goes to the end of the queue if another is ready.
+pub fn preempt(vm: &mut Machinery, pc: *const u64, base: *mut u64) {
+    vm.wake_sleepers();
+    if vm.threads.ready.is_empty() {
+        return;
+    }
+    let current = vm.threads.current;
+    vm.threads.ready.push_back(current);
+    let vm: *mut Machinery = vm;
+    // SAFETY: we run on the current thread's coroutine; the callers make their references anew.
+    unsafe { suspend(vm, pc, base) };
+}
+
+/// The thread waits until `object` is woken; `reason` tells the user for what.
+pub fn wait(
+    vm: &mut Machinery,
+    pc: *const u64,
+    base: *mut u64,
+    object: ObjectPointer,
+    reason: &str,
+) -> Result<(), Failure> {
+    let current = vm.threads.current;
+    vm.threads.waiting.push((object, current));
+    vm.threads.current_mut().state = State::Waiting(object, reason.to_owned());
+    let raw: *mut Machinery = vm;
+    // SAFETY: as in `preempt`.
+    unsafe { suspend(raw, pc, base) };
+    // SAFETY: `vm` outlives its threads; the earlier reference is not used any more.
+    let vm = unsafe { &mut *raw };
+    if std::mem::take(&mut vm.threads.current_mut().deadlocked) {
+        let message = vm.describe_deadlock();
+        vm.threads.current_mut().state = State::Ready;
+        return Err(Failure::Error(ErrorKind::Deadlock, message));
+    }
+    Ok(())
+}
+
+/// Makes the first thread (or all) that wait for `object` ready.
+pub fn wake(vm: &mut Machinery, object: ObjectPointer, all: bool) {
+    while let Some(position) = vm.threads.waiting.iter().position(|(o, _)| *o == object) {
+        let (_, slot) = vm.threads.waiting.remove(position);
+        vm.threads.make_ready(slot);
+        if !all {
+            break;
+        }
+    }
+}
+
+/// The thread sleeps for at least so long.
+pub fn sleep(vm: &mut Machinery, pc: *const u64, base: *mut u64, duration: Duration) {
+    let until = vm.now().saturating_add(duration.as_nanos() as u64);
+    let current = vm.threads.current;
+    vm.threads.sleeps += 1;
+    let order = vm.threads.sleeps;
+    vm.threads.sleeping.insert((until, order, current));
+    vm.threads.current_mut().state = State::Sleeping(until);
+    let raw: *mut Machinery = vm;
+    // SAFETY: as in `preempt`.
+    unsafe { suspend(raw, pc, base) };
+}
+
+/// What the scheduler does next.
+enum Next {
+    Run(usize),
+    Stop(StopReason),
+}
+
+impl super::Threads {
+    fn make_ready(&mut self, slot: usize) {
+        if let Some(thread) = &mut self.slots[slot] {
+            thread.state = State::Ready;
+        }
+        self.ready.push_back(slot);
+    }
+
+    fn insert(&mut self, thread: GreenThread) -> usize {
+        let slot = self.free_slots.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() - 1
+        });
+        self.slots[slot] = Some(Box::new(thread));
+        slot
+    }
+}
+
+impl Machinery {
+    /// Nanoseconds since the start, by the clock that the timer uses.
+    pub(crate) fn now(&self) -> u64 {
+        match self.options.timer {
+            TimerSource::Wall(_) => self.started.elapsed().as_nanos() as u64,
+            TimerSource::Virtual(_) => self.yieldpoints * VIRTUAL_NANOSECONDS,
+        }
+    }
+
+    fn start_main(&mut self) -> Result<(), String> {
+        self.threads.next_number = 0;
+        let entry = self.program.entry.expect("a verified program has an entry");
+        let method = self.code.method(entry);
+        // SAFETY: methods live as long as the code.
+        let (code, frame) = unsafe { ((*method).code, (*method).frame) };
+        self.start(std::ptr::null_mut(), code, frame).map(|_| ())
+    }
+
+    /// Starts a thread that calls a closure.
+    pub(crate) fn spawn(&mut self, closure: ObjectPointer) -> Result<ThreadNumber, Failure> {
+        let displacement = self.classes.virtual_displacement(0);
+        let class = Object(closure).class() as usize;
+        // SAFETY: the library passes closures: classes whose slot 0 is a method without parameters but the receiver.
+        let (code, frame) = unsafe {
+            let method = *self
+                .classes
+                .base()
+                .add(class)
+                .offset(displacement as isize)
+                .cast::<*const crate::loader::Method>();
+            ((*method).code, (*method).frame)
+        };
+        self.start_timer()
+            .map_err(|error| format!("cannot start the timer thread: {error}"))
+            .and_then(|()| self.start(closure, code, frame))
+            .map_err(|message| Failure::Error(ErrorKind::OutOfMemory, message))
+    }
+
+    fn start(
+        &mut self,
+        closure: ObjectPointer,
+        code: *const u64,
+        frame: usize,
+    ) -> Result<ThreadNumber, String> {
+        let mut stack = RegisterStack::new();
+        let start = stack.start();
+        let base = stack
+            .grow_if_needed(start, frame + FRAME_HEADER)
+            .ok_or("no memory for the register stack of a thread")?
+            .wrapping_add(FRAME_HEADER);
+        // SAFETY: the stack has room for the header and the frame, which has the closure as its first register.
+        unsafe {
+            *base.sub(1) = self.code.stub() as u64;
+            *base.sub(2) = self.options.stack_depth.saturating_sub(1);
+            if !closure.is_null() {
+                *base = closure as u64;
+            }
+        }
+        let native = match self.threads.spare_stacks.pop() {
+            Some(stack) => stack,
+            None => DefaultStack::new(NATIVE_STACK)
+                .map_err(|error| format!("no memory for the stack of a thread: {error}"))?,
+        };
+        let number = self.threads.next_number;
+        self.threads.next_number += 1;
+        self.statistics.threads += 1;
+        let native_base = native.base().get();
+        let vm: *mut Machinery = self;
+        let coroutine: ThreadCoroutine =
+            Coroutine::with_stack(native, move |yielder, ()| thread_main(vm, yielder));
+        let slot = self.threads.insert(GreenThread {
+            number,
+            state: State::Ready,
+            error: std::ptr::null_mut(),
+            closure,
+            deadlocked: false,
+            top: base.wrapping_add(frame.min(1)),
+            at: (code, base),
+            native_top: native_base as *const u64,
+            native_base,
+            yielder: std::ptr::null(),
+            coroutine: Some(coroutine),
+            stack,
+        });
+        self.threads.ready.push_back(slot);
+        Ok(number)
+    }
+
+    /// Makes threads ready whose time has come.
+    fn wake_sleepers(&mut self) {
+        if self.threads.sleeping.is_empty() {
+            return;
+        }
+        let now = self.now();
+        while let Some(&(until, order, slot)) = self.threads.sleeping.first() {
+            if until > now {
+                break;
+            }
+            self.threads.sleeping.remove(&(until, order, slot));
+            self.threads.make_ready(slot);
+        }
+    }
+
+    fn next_thread(&mut self) -> Next {
+        loop {
+            self.wake_sleepers();
+            if let Some(slot) = self.threads.ready.pop_front() {
+                return Next::Run(slot);
+            }
+            if let Some(&(until, _, _)) = self.threads.sleeping.first() {
+                self.flush();
+                if matches!(self.options.timer, TimerSource::Virtual(_)) {
+                    self.yieldpoints = until.div_ceil(VIRTUAL_NANOSECONDS);
+                    continue;
+                }
+                self.signals.wait_until(self.started + Duration::from_nanos(until));
+                self.reset_control();
+                if let Err(Failure::Stop(reason)) = check_stop(self.signals.take()) {
+                    return Next::Stop(reason);
+                }
+                continue;
+            }
+            // Everybody waits: tell the main thread.
+            let main = self.threads.slots[MAIN].as_mut().expect("the main thread runs until the end");
+            main.deadlocked = true;
+            // It stays in the state of waiting until it has been told, so that the message can say for what.
+            self.threads.waiting.retain(|(_, slot)| *slot != MAIN);
+            self.threads.ready.push_back(MAIN);
+        }
+    }
+
+    /// A thread is over. Gives the outcome of the program if it was the main thread.
+    fn finish(&mut self, slot: usize, returned: bool) -> Option<Outcome> {
+        let thread = self.threads.slots[slot].take().expect("the thread that ran has a slot");
+        if slot == MAIN {
+            if !returned {
+                return Some(Outcome::Failed(errors::read(self, thread.error, 0)));
+            }
+            let failed = std::mem::take(&mut self.threads.failed);
+            let errors = failed.iter().map(|&(n, error)| errors::read(self, error, n)).collect();
+            return Some(Outcome::Finished(errors));
+        }
+        if !returned {
+            self.threads.note_failed(thread.number, thread.error);
+        }
+        self.threads.free_slots.push(slot);
+        None
+    }
+
+    /// Forgets all threads. Suspended ones hold nothing that needs to be dropped: natives do not suspend while they own
+    /// memory of Rust's.
+    fn drop_threads(&mut self) {
+        for thread in self.threads.slots.iter_mut().flatten() {
+            if let Some(mut coroutine) = thread.coroutine.take() {
+                // SAFETY: see above; nothing refers to the stack any more.
+                unsafe { coroutine.force_reset() };
+            }
+        }
+        let spare = std::mem::take(&mut self.threads.spare_stacks);
+        self.threads = super::Threads::new();
+        self.threads.spare_stacks = spare;
+        self.threads.spare_stacks.truncate(1);
+    }
+
+    fn describe_deadlock(&self) -> String {
+        let mut threads: Vec<&GreenThread> = self.threads.slots.iter().flatten().map(|t| &**t).collect();
+        threads.sort_by_key(|t| t.number);
+        let mut message = String::from("all threads wait for each other");
+        const SHOWN: usize = 20;
+        for thread in threads.iter().take(SHOWN) {
+            let what = match &thread.state {
+                State::Waiting(_, reason) => reason.as_str(),
+                _ => "nothing",
+            };
+            let name = match thread.number {
+                0 => "the main thread".to_owned(),
+                n => format!("thread {n}"),
+            };
+            message.push_str(&format!("\n  {name} waits for {what}"));
+            if let Some((function, pc)) = self.waiting_place(thread) {
+                let function = &self.program.functions[function.index()];
+                let position = function.position(pc);
+                let file = self.program.files.get(position.file as usize).map_or("?", |f| f);
+                message.push_str(&format!(" at {file}:{}:{}", position.line, position.column));
+            }
+        }
+        if threads.len() > SHOWN {
+            message.push_str(&format!("\n  … and {} more", threads.len() - SHOWN));
+        }
+        message
+    }
+
+    /// Where a suspended thread waits: the innermost frame that is not the library's.
+    fn waiting_place(&self, thread: &GreenThread) -> Option<(holloway_bytecode::FunctionId, u32)> {
+        let (pc, base) = thread.at;
+        let mut places = self.frames(pc, base).filter_map(|(pc, _)| self.code.locate(pc));
+        let first = places.next()?;
+        let library = |&(function, pc): &(holloway_bytecode::FunctionId, u32)| {
+            let position = self.program.functions[function.index()].position(pc);
+            self.program.files.get(position.file as usize).is_some_and(|f| f.starts_with("std/"))
+        };
+        Some(std::iter::once(first).chain(places).find(|p| !library(p)).unwrap_or(first))
+    }
+
+    /// Reports the stacks of all threads to the collector.
+    pub(crate) fn scan_threads(&self, native_top: *const u64, visitor: &mut crate::heap::RootVisitor<'_>) {
+        for &(_, error) in &self.threads.failed {
+            visitor.word(error as u64);
+        }
+        for (slot, thread) in self.threads.slots.iter().enumerate() {
+            let Some(thread) = thread else { continue };
+            visitor.word(thread.error as u64);
+            visitor.word(thread.closure as u64);
+            let running = slot == self.threads.current && thread.coroutine.is_none();
+            let (top, native_top) = if running {
+                (self.frame_end(self.context.resume_pc, self.context.resume_base), native_top)
+            } else {
+                (thread.top, thread.native_top)
+            };
+            // SAFETY: registers up to `top` and the native stack from its pointer to its base are mapped memory of this
+            // thread; both are aligned.
+            unsafe {
+                visitor.words(thread.stack.lowest(), top);
+                visitor.words(native_top, thread.native_base as *const u64);
+            }
+        }
+    }
+}
+
+/// What runs on a thread's coroutine.
+fn thread_main(vm: *mut Machinery, yielder: &Yielder<(), ()>) -> bool {
+    // SAFETY: the machinery outlives its threads; the reference ends before code runs.
+    let (machine, dispatch) = unsafe {
+        let vm = &mut *vm;
+        let ctx = &raw mut *vm.context;
+        let dispatch = vm.options.dispatch;
+        let thread = vm.threads.current_mut();
+        thread.yielder = yielder;
+        (Machine { pc: thread.at.0, base: thread.at.1, ctx }, dispatch)
+    };
+    // SAFETY: `start` made the first frame of verified, loaded code.
+    unsafe { crate::interpreter::run(machine, dispatch) }
+}

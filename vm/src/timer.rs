@@ -1,0 +1,91 @@
+//! The timer: a system thread that raises a tick every so often and the timeout once. Under the virtual timer there is none;
+//! yieldpoints are counted instead ([`crate::interpreter::slow`]).
+
+use crate::signals::{Signals, TICK, TIMEOUT};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Where ticks come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TimerSource {
+    /// The wall clock: a tick every so often.
+    Wall(Duration),
+    /// A tick every so many yieldpoints: the run is repeatable bit for bit.
+    Virtual(u64),
+}
+
+impl Default for TimerSource {
+    fn default() -> Self {
+        // The period of Jikes RVM's timer, which the papers build on.
+        TimerSource::Wall(Duration::from_millis(20))
+    }
+}
+
+/// Nanoseconds of virtual time that a yieldpoint takes.
+pub const VIRTUAL_NANOSECONDS: u64 = 10;
+
+/// A running timer thread; it ends when this is dropped.
+pub struct Timer {
+    stop: Arc<(Mutex<bool>, Condvar)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Timer {
+    /// Starts ticking every `period` (never, if `None`), and raises the timeout at `deadline`. `Err` if the system gives no
+    /// thread.
+    pub fn start(
+        signals: Arc<Signals>,
+        period: Option<Duration>,
+        deadline: Option<Instant>,
+    ) -> std::io::Result<Timer> {
+        let stop = Arc::new((Mutex::new(false), Condvar::new()));
+        let stop_in_thread = stop.clone();
+        let thread = std::thread::Builder::new()
+            .name("holloway timer".into())
+            .spawn(move || tick(&signals, &stop_in_thread, period, deadline))?;
+        Ok(Timer { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        *self.stop.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = true;
+        self.stop.1.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // The thread does not panic; if it did, there is nothing left to stop.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn tick(
+    signals: &Signals,
+    stop: &(Mutex<bool>, Condvar),
+    period: Option<Duration>,
+    mut deadline: Option<Instant>,
+) {
+    let far = Duration::from_secs(3600);
+    let mut next = Instant::now() + period.unwrap_or(far);
+    let mut stopped = stop.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    while !*stopped {
+        let until = deadline.map_or(next, |d| d.min(next));
+        let left = until.saturating_duration_since(Instant::now());
+        stopped = match stop.1.wait_timeout(stopped, left) {
+            Ok((guard, _)) => guard,
+            Err(poisoned) => poisoned.into_inner().0,
+        };
+        let now = Instant::now();
+        if deadline.is_some_and(|d| now >= d) {
+            deadline = None;
+            signals.raise(TIMEOUT);
+        }
+        if now >= next {
+            if period.is_some() {
+                signals.raise(TICK);
+            }
+            // A tick that comes late is not made up for.
+            next = now + period.unwrap_or(far);
+        }
+    }
+}

@@ -1,0 +1,403 @@
+//! A virtual machine: one program, its heap, its threads. [`Vm`] is what the outside sees; [`Machinery`] is what slow
+//! paths, natives and the scheduler work on.
+//!
+//! # Who may hold what
+//!
+//! Everything happens on one system thread, but on many native stacks: green threads run on coroutines, and each can be
+//! suspended in the middle of a native. So a `&mut Machinery` must not live across a switch of threads. The rule: entry points
+//! (slow paths, the scheduler's loop) turn the raw pointer into a reference, and only [`crate::threads`] switches, through
+//! the raw pointer.
+
+use crate::classes::ClassTable;
+use crate::context::{Context, control};
+use crate::errors::{self, Failure, StopReason, Trace, UncaughtError};
+use crate::heap::{self, Heap, HeapConfig};
+use crate::interpreter::Dispatch;
+use crate::interpreter::machine::Object;
+use crate::layout::{Header, ObjectPointer};
+use crate::loader::LoadedCode;
+use crate::signals::{InterruptHandle, Signals};
+use crate::threads::Threads;
+use crate::timer::{Timer, TimerSource};
+use holloway_bytecode::{ClassId, ErrorKind, Program};
+use Program as VerifiedProgram;
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::AtomicI32;
+use std::time::{Duration, Instant};
+
+/// How a virtual machine runs its program.
+pub struct VmOptions {
+    /// The heap.
+    pub heap: HeapConfig,
+    /// How many calls may nest, the first function included.
+    pub stack_depth: u64,
+    /// After this much wall time the program is ended.
+    pub time_limit: Option<Duration>,
+    /// After this many yieldpoints the program is ended.
+    pub fuel: Option<u64>,
+    /// Where ticks come from.
+    pub timer: TimerSource,
+    /// What the program sees as its seed.
+    pub seed: i64,
+    /// What the program sees as its arguments.
+    pub arguments: Vec<String>,
+    /// How the interpreter dispatches.
+    pub dispatch: Dispatch,
+    /// Where the program's output goes.
+    pub output: Box<dyn Write + Send>,
+    /// Called after each collection.
+    pub gc_log: Option<heap::Observer>,
+}
+
+/// Nested calls allowed by default.
+pub const DEFAULT_STACK_DEPTH: u64 = 20_000;
+
+impl Default for VmOptions {
+    fn default() -> Self {
+        VmOptions {
+            heap: HeapConfig::default(),
+            stack_depth: DEFAULT_STACK_DEPTH,
+            time_limit: None,
+            fuel: None,
+            timer: TimerSource::default(),
+            seed: 0,
+            arguments: Vec::new(),
+            dispatch: Dispatch::default(),
+            output: Box::new(std::io::stdout()),
+            gc_log: None,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The main thread returned. Errors of other threads that nobody joined.
+    Finished(Vec<UncaughtError>),
+    /// The main thread ended with an error.
+    Failed(UncaughtError),
+    /// The program was ended from outside; the stack of the thread that ran.
+    Stopped(StopReason, Trace),
+}
+
+/// What a run did.
+#[derive(Clone, Default, Debug)]
+pub struct Statistics {
+    /// Yieldpoints that were taken (their slow path ran).
+    pub yieldpoints_taken: u64,
+    /// Ticks of the timer seen.
+    pub ticks: u64,
+    /// Switches between threads.
+    pub thread_switches: u64,
+    /// Threads started, the main thread included.
+    pub threads: u64,
+    /// The heap.
+    pub heap: heap::HeapStatistics,
+}
+
+/// A virtual machine with a loaded program.
+pub struct Vm {
+    machinery: Box<Machinery>,
+}
+
+/// The parts of a virtual machine.
+pub struct Machinery {
+    pub(crate) context: Box<Context>,
+    pub(crate) program: Arc<VerifiedProgram>,
+    pub(crate) code: LoadedCode,
+    pub(crate) classes: ClassTable,
+    pub(crate) heap: Heap,
+    pub(crate) globals: Box<[u64]>,
+    pub(crate) strings: Box<[*mut Header]>,
+    pub(crate) threads: Threads,
+    pub(crate) signals: Arc<Signals>,
+    pub(crate) timer: Option<Timer>,
+    pub(crate) options: VmOptions,
+    pub(crate) started: Instant,
+    pub(crate) yieldpoints: u64,
+    pub(crate) next_tick: u64,
+    pub(crate) next_number: i64,
+    largest_frame: usize,
+    pub(crate) statistics: Statistics,
+    /// The error for the case that there is no memory to make one, and its trace.
+    prepared: [ObjectPointer; 2],
+    /// Why the program is being ended, once it is.
+    pub(crate) stop: Option<(StopReason, Trace)>,
+    /// Writing output failed: from then on nothing is written.
+    pub(crate) output_failed: bool,
+}
+
+impl Vm {
+    /// Loads a program. `Err` says why the machine could not be made (no address space, no memory for constants).
+    pub fn new(program: Arc<VerifiedProgram>, mut options: VmOptions) -> Result<Vm, String> {
+        let mut code = LoadedCode::allocate(&program);
+        let classes = ClassTable::build(&program, &code);
+        code.link(&program, &classes);
+        // SAFETY: the class table lives in the same machinery as the heap and does not move.
+        let mut heap = unsafe { Heap::new(options.heap.clone(), classes.base()) }.map_err(|e| e.to_string())?;
+        heap.set_observer(options.gc_log.take());
+        let mut globals = vec![0u64; program.globals.len()].into_boxed_slice();
+        let box_header = |class| (classes.offset(class) as u64) << 32;
+        let context = Box::new(Context {
+            control: AtomicI32::new(control::NONE),
+            stack_limit: std::ptr::null_mut(),
+            classes: classes.base(),
+            runs: heap.runs(),
+            globals: globals.as_mut_ptr(),
+            strings: std::ptr::null(),
+            box_headers: [
+                box_header(ClassId::INT_BOX),
+                box_header(ClassId::FLOAT_BOX),
+                box_header(ClassId::BOOL_BOX),
+            ],
+            resume_pc: std::ptr::null(),
+            resume_base: std::ptr::null_mut(),
+            machine: std::ptr::null_mut(),
+        });
+        let signals = Signals::new();
+        let mut machinery = Box::new(Machinery {
+            context,
+            code,
+            classes,
+            heap,
+            globals,
+            strings: Box::new([]),
+            threads: Threads::new(),
+            signals,
+            timer: None,
+            started: Instant::now(),
+            yieldpoints: 0,
+            next_tick: 0,
+            next_number: 1,
+            largest_frame: program.functions.iter().map(|f| f.registers.len()).max().unwrap_or(0),
+            statistics: Statistics::default(),
+            prepared: [std::ptr::null_mut(); 2],
+            stop: None,
+            output_failed: false,
+            options,
+            program,
+        });
+        machinery.context.machine = &raw mut *machinery;
+        // SAFETY: the context is boxed and lives until `Machinery::drop`, which detaches.
+        unsafe { machinery.signals.attach(&raw const machinery.context.control) };
+        machinery.prepare().map_err(|_| "the heap limit leaves no room for the program's constants".to_owned())?;
+        Ok(Vm { machinery })
+    }
+
+    /// Ends the program from another system thread.
+    pub fn interrupt_handle(&self) -> InterruptHandle {
+        InterruptHandle(self.machinery.signals.clone())
+    }
+
+    /// Runs the program's entry function from the beginning: globals are unset first, so that a machine can run its
+    /// program again, after an error too.
+    pub fn run(&mut self) -> Outcome {
+        self.machinery.run()
+    }
+
+    /// What the runs so far did.
+    pub fn statistics(&self) -> Statistics {
+        Statistics { heap: self.machinery.heap.statistics(), ..self.machinery.statistics.clone() }
+    }
+
+    /// How often each branch went which way: for every branch of the function, its place, and its counters
+    /// (not taken, taken); for every case of a switch, the place of its word and (0, taken).
+    pub fn branch_counts(&self, function: holloway_bytecode::FunctionId) -> Vec<BranchCount> {
+        let code = &self.machinery.program.functions[function.index()].code;
+        let mut counts = Vec::new();
+        for (pc, i) in holloway_bytecode::code::instructions(code) {
+            use holloway_bytecode::ops::OpShape;
+            let pc = pc as u32;
+            match i.op.shape() {
+                OpShape::Branch | OpShape::LoopBranch => {
+                    let (not_taken, taken) = self.machinery.code.counters(function, pc + 1);
+                    counts.push(BranchCount { pc, outcomes: vec![not_taken, taken] });
+                }
+                OpShape::Switch => {
+                    let outcomes = (0..i.cases().len() as u32)
+                        .map(|case| self.machinery.code.counters(function, pc + 2 + case).1)
+                        .collect();
+                    counts.push(BranchCount { pc, outcomes });
+                }
+                _ => {}
+            }
+        }
+        counts
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.machinery.program
+    }
+}
+
+/// How often the branch at `pc` had each outcome: not taken and taken, or the cases of a switch with the default last.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BranchCount {
+    /// Word of the branch in its function.
+    pub pc: u32,
+    /// Counts, which wrap at 32 bits.
+    pub outcomes: Vec<u32>,
+}
+
+impl Drop for Machinery {
+    fn drop(&mut self) {
+        self.signals.detach();
+    }
+}
+
+impl Machinery {
+    /// Makes the string constants and the prepared error.
+    fn prepare(&mut self) -> Result<(), Failure> {
+        let program = self.program.clone();
+        let mut strings = Vec::with_capacity(program.strings.len());
+        for text in &program.strings {
+            strings.push(self.allocate_string(text.as_bytes())?);
+            // The collector must see what was made so far.
+            self.strings = strings.clone().into_boxed_slice();
+        }
+        self.strings = strings.into_boxed_slice();
+        self.context.strings = self.strings.as_ptr();
+        if let (Some(&class), Some(trace)) =
+            (program.error_classes.get(ErrorKind::OutOfMemory as usize), errors::trace_class(self))
+        {
+            self.prepared[1] = self.allocate_array(trace, errors::TRACE_WORDS)?;
+            self.prepared[0] = self.allocate_instance(class)?;
+            let message = format!("out of memory: the heap is limited to {} MiB", self.heap.limit() >> 20);
+            let text = self.allocate_string(message.as_bytes())?;
+            self.store_reference(self.prepared[0], 0, text);
+        }
+        Ok(())
+    }
+
+    fn run(&mut self) -> Outcome {
+        self.globals.fill(0);
+        self.stop = None;
+        self.started = Instant::now();
+        self.yieldpoints = 0;
+        self.next_tick = match self.options.timer {
+            TimerSource::Virtual(every) => every.max(1),
+            TimerSource::Wall(_) => u64::MAX,
+        };
+        self.signals.take();
+        self.reset_control();
+        self.timer = None;
+        if self.options.time_limit.is_some()
+            && let Err(error) = self.start_timer()
+        {
+            return Outcome::Failed(UncaughtError {
+                class: "SystemError".into(),
+                message: format!("cannot start the timer thread: {error}"),
+                trace: Trace::default(),
+                thread: 0,
+            });
+        }
+        let outcome = crate::threads::run_all(&raw mut *self);
+        self.timer = None;
+        self.flush();
+        outcome
+    }
+
+    /// Starts the timer thread unless it runs. Ticks are only wanted from the wall clock.
+    pub(crate) fn start_timer(&mut self) -> std::io::Result<()> {
+        if self.timer.is_none() {
+            let period = match self.options.timer {
+                TimerSource::Wall(period) => Some(period),
+                TimerSource::Virtual(_) => None,
+            };
+            let deadline = self.options.time_limit.map(|limit| self.started + limit);
+            self.timer = Some(Timer::start(self.signals.clone(), period, deadline)?);
+        }
+        Ok(())
+    }
+
+    /// Are yieldpoints counted, so that every one must be taken.
+    pub(crate) fn counts_yieldpoints(&self) -> bool {
+        self.options.fuel.is_some() || matches!(self.options.timer, TimerSource::Virtual(_))
+    }
+
+    /// Sets the control word to what it is between signals.
+    pub(crate) fn reset_control(&self) {
+        let word = if self.counts_yieldpoints() { control::ALL } else { control::NONE };
+        self.context.control.store(word, std::sync::atomic::Ordering::SeqCst);
+    }
+
+    /// The frames of a stack from the innermost out, as (instruction, base).
+    pub(crate) fn frames(
+        &self,
+        pc: *const u64,
+        base: *mut u64,
+    ) -> impl Iterator<Item = (*const u64, *mut u64)> {
+        let mut at = Some((pc, base));
+        std::iter::from_fn(move || {
+            let (pc, base) = at?;
+            let below = self.caller(base);
+            at = (below.0 != self.code.stub()).then_some(below);
+            Some((pc, base))
+        })
+    }
+
+    /// The call that made the frame `base`, and its own frame.
+    pub(crate) fn caller(&self, base: *mut u64) -> (*const u64, *mut u64) {
+        // SAFETY: `base` is a frame: below it lies the address of its call, whose b is the distance to the caller's frame.
+        unsafe {
+            let call = *base.sub(1) as *const u64;
+            let distance = *call.cast::<u16>().add(2) as usize;
+            (call, base.sub(distance))
+        }
+    }
+
+    /// One past the last register of the frame `base` at `pc`.
+    pub(crate) fn frame_end(&self, pc: *const u64, base: *mut u64) -> *mut u64 {
+        let registers =
+            self.code.locate(pc).map_or(0, |(f, _)| self.program.functions[f.index()].registers.len());
+        base.wrapping_add(registers)
+    }
+
+    /// The class of an object.
+    pub(crate) fn class_of(&self, object: ObjectPointer) -> ClassId {
+        ClassId(self.classes_record(object).id)
+    }
+
+    fn classes_record(&self, object: ObjectPointer) -> &crate::layout::ClassRecord {
+        // SAFETY: live objects have the offset of a record in their header.
+        unsafe { &*self.classes.base().add(Object(object).class() as usize).cast() }
+    }
+
+    /// The text of a string object.
+    pub(crate) fn text(&self, string: ObjectPointer) -> &str {
+        let object = Object(string);
+        // SAFETY: strings hold valid UTF-8 (all ways to make one check it) and do not move; the caller keeps it alive.
+        unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(object.byte(0), object.length())) }
+    }
+
+    /// The error for the case that no other can be made.
+    pub(crate) fn out_of_memory_error(&mut self) -> ObjectPointer {
+        // Forget where it was thrown the last time.
+        Object(self.prepared[0]).set_field(1, 0);
+        self.prepared[0]
+    }
+
+    /// The trace array that belongs to the prepared error.
+    pub(crate) fn prepared_trace(&self, error: ObjectPointer) -> Option<ObjectPointer> {
+        (error == self.prepared[0]).then_some(self.prepared[1])
+    }
+
+    /// Registers of the function with the most.
+    pub(crate) fn largest_frame(&self) -> usize {
+        self.largest_frame
+    }
+
+    /// Objects that the machinery itself refers to.
+    pub(crate) fn own_roots(&self) -> impl Iterator<Item = ObjectPointer> {
+        self.strings.iter().copied().chain(self.prepared)
+    }
+
+    /// Writes what the program printed.
+    pub(crate) fn flush(&mut self) {
+        if self.options.output.flush().is_err() {
+            self.output_failed = true;
+        }
+    }
+}

@@ -26,7 +26,7 @@ pub fn dump_tokens(sources: &Sources, file: FileId, tokens: &[Token]) -> String 
         at = token.start as usize;
         let shown = text[at..token.end as usize].escape_debug();
         let separator = if token.kind == TokenKind::Eof { "" } else { " " };
-        drop(writeln!(output, "{line}:{column} {}{separator}{}", token.kind.name(), Unescaped(shown)));
+        let _ = writeln!(output, "{line}:{column} {}{separator}{}", token.kind.name(), Unescaped(shown));
     }
     output
 }
@@ -54,7 +54,7 @@ pub fn dump_ast(module: &Module) -> String {
     let mut output = String::new();
     for import in &module.imports {
         let path: Vec<&str> = import.path.iter().map(|name| &*name.text).collect();
-        drop(writeln!(output, "(import {})", path.join(".")));
+        let _ = writeln!(output, "(import {})", path.join("."));
     }
     for item in &module.items {
         items::item(item).write(0, &mut output);

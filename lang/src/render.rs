@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::fmt::{Display, Write};
+use std::fmt::Display;
 use std::ops::Range;
 
 use ariadne::{Cache, Color, Config, IndexType, Label, Report, ReportKind, Source};
@@ -36,7 +36,7 @@ pub fn render(sources: &Sources, diagnostics: &Diagnostics, color: bool) -> Stri
     match diagnostics.dropped() {
         0 => {}
         1 => output.push_str("and 1 more error\n"),
-        dropped => drop(writeln!(output, "and {dropped} more errors")),
+        dropped => output.push_str(&format!("and {dropped} more errors\n")),
     }
     output
 }

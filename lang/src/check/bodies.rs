@@ -7,7 +7,6 @@ use super::tables::*;
 use super::variables::VariableFacts;
 use crate::ast;
 use crate::diagnostics::Diagnostic;
-use crate::span::Span;
 use crate::typed::{Body, FunctionIndex, GlobalIndex, Ty};
 
 impl<'a> Checker<'a> {
@@ -71,28 +70,8 @@ impl<'a> Checker<'a> {
         for (param, ty) in ast.params.iter().zip(types.iter()) {
             checker.declare_variable(&param.name, VariableKind::Parameter, *ty);
         }
-        let expr = checker.result_block(block, result, &format!("`{}`", ast.name.text));
+        let expected = if result == Ty::UNIT { Expected::Discard } else { Expected::Type(result) };
+        let expr = checker.block(block, expected);
         checker.into_body(expr)
-    }
-}
-
-impl BodyChecker<'_, '_> {
-    /// The block that is the body of a function with a known result.
-    pub(super) fn result_block(&mut self, block: &ast::Block, result: Ty, what: &str) -> crate::typed::Expr {
-        if result == Ty::UNIT {
-            return self.block(block, Expected::Discard);
-        }
-        let before = self.diagnostics_count();
-        let expr = self.block(block, Expected::Free.or_type(result));
-        let ends_without_value = expr.ty == Ty::UNIT && result != Ty::ERROR;
-        if ends_without_value && self.diagnostics_count() == before {
-            let wanted = self.quote(result);
-            let end = Span { start: block.span.end.saturating_sub(1), ..block.span };
-            self.report(
-                Diagnostic::new(end, format!("{what} can end without a value"), format!("expected {wanted} here"))
-                    .help("end the body with an expression, or `return` a value on every way through it"),
-            );
-        }
-        expr
     }
 }

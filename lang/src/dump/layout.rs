@@ -1,5 +1,6 @@
-//! S-expressions and how they are broken into lines: a list stands on one line if it fits, else its leading
-//! words stay on the first line and every other element begins a line of its own.
+//! S-expressions and how they are broken into lines: a list stands on one line if it fits, else its head and
+//! the words directly behind it stay on the first line and every other element begins a line of its own. In
+//! a block that does not fit every statement begins a line.
 
 /// Lists longer than this are broken.
 const WIDTH: usize = 100;
@@ -36,11 +37,12 @@ impl Tree {
             Content::Word(text) => output.push_str(text),
             Content::List(elements) => {
                 let broken = indent + self.width > WIDTH;
+                let is_block = matches!(&elements[..], [Tree { content: Content::Word(head), .. }, ..] if head == "block");
                 let mut leading = true;
                 output.push('(');
                 for (index, element) in elements.iter().enumerate() {
                     leading &= matches!(element.content, Content::Word(_));
-                    if index > 0 && broken && !leading {
+                    if index > 0 && broken && (is_block || !leading) {
                         output.push('\n');
                         output.extend(std::iter::repeat_n(' ', indent + 2));
                     } else if index > 0 {

@@ -114,6 +114,8 @@ struct Lowering<'p> {
     globals: Vec<Option<GlobalId>>,
     /// Globals known to hold one constant from beginning to end.
     constants: globals::ConstantGlobals,
+    /// Reached globals with the functions that compute their first values.
+    initialisers: Vec<(GlobalIndex, FunctionId)>,
     /// Objects made before anything else runs.
     singletons: Vec<entry::Singleton>,
     /// Functions whose code is still to be made.
@@ -165,6 +167,7 @@ impl<'p> Lowering<'p> {
             strings: HashMap::default(),
             globals: vec![None; declarations.globals.len()],
             constants: globals::ConstantGlobals::default(),
+            initialisers: Vec::new(),
             singletons: Vec::new(),
             work: VecDeque::new(),
             diagnostics: Diagnostics::default(),

@@ -146,6 +146,7 @@ impl Space {
             // SAFETY: the word of the last block is within the table of used bits.
             unsafe { *space.used.add(blocks / 64) = !0 << (blocks % 64) };
         }
+        if std::env::var_os("THP").is_some() { unsafe { libc::madvise(space.base.cast(), bytes, libc::MADV_HUGEPAGE); } }
         Ok(space)
     }
 

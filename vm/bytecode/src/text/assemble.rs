@@ -69,6 +69,7 @@ struct Outline {
 enum Kind {
     BuiltIn,
     Class,
+    AbstractClass,
     Interface,
     Global,
     ErrorRoot,
@@ -131,7 +132,11 @@ impl Outline {
                 self.classes.extend(Program::built_in_classes().iter().map(|c| c.name.to_string()));
                 Kind::BuiltIn
             }
-            "abstract" | "class" => Kind::Class,
+            "class" => Kind::Class,
+            "abstract" => {
+                cursor.expect_word("class")?;
+                Kind::AbstractClass
+            }
             "interface" => Kind::Interface,
             "global" => Kind::Global,
             "error-root" => Kind::ErrorRoot,
@@ -140,12 +145,9 @@ impl Outline {
             "function" => Kind::Function,
             _ => return Err(Failure { at, message: unknown_keyword(keyword) }),
         };
-        let body = if keyword == "abstract" { at } else { cursor.at };
-        if keyword == "abstract" {
-            cursor.expect_word("class")?;
-        }
+        let body = cursor.at;
         let list = match kind {
-            Kind::Class => Some(&mut self.classes),
+            Kind::Class | Kind::AbstractClass => Some(&mut self.classes),
             Kind::Interface => Some(&mut self.interfaces),
             Kind::Global => Some(&mut self.globals),
             Kind::Function => Some(&mut self.functions),
@@ -208,7 +210,8 @@ impl Assembler {
                 self.program.classes.extend(Program::built_in_classes());
                 cursor.expect_word("classes").and_then(|()| cursor.line_end())
             }
-            Kind::Class => self.class(cursor, names),
+            Kind::Class => self.class(cursor, names, false),
+            Kind::AbstractClass => self.class(cursor, names, true),
             Kind::Interface => self.interface(cursor, names),
             Kind::Global => self.global(cursor, names),
             Kind::ErrorRoot => {
@@ -231,11 +234,7 @@ impl Assembler {
         self.note(result);
     }
 
-    fn class(&mut self, cursor: &mut Cursor<'_>, names: &Names<'_>) -> Read<()> {
-        let is_abstract = cursor.eat_word("abstract");
-        if is_abstract {
-            cursor.expect_word("class")?;
-        }
+    fn class(&mut self, cursor: &mut Cursor<'_>, names: &Names<'_>, is_abstract: bool) -> Read<()> {
         let name = cursor.name()?.text.into();
         // The class takes its place in the table even if the rest of it cannot be read.
         let number = self.program.classes.len();
@@ -328,14 +327,16 @@ fn class_member(class: &mut Class, cursor: &mut Cursor<'_>, names: &Names<'_>) -
             let ty = read_type(cursor, names)?;
             fields.push(Field { name, ty });
         }
-        "method" => {
-            cursor.word();
+        "method" | "abstract" => {
+            let is_abstract = cursor.eat_word("abstract");
+            cursor.expect_word("method")?;
             let name = cursor.name()?.text.into();
             let signature = read_signature(cursor, names)?;
-            cursor.expect("=")?;
-            let function = match cursor.eat_word("abstract") {
-                true => None,
-                false => Some(FunctionId(read_reference(cursor, "function", &names.functions)?)),
+            let function = if is_abstract {
+                None
+            } else {
+                cursor.expect("=")?;
+                Some(FunctionId(read_reference(cursor, "function", &names.functions)?))
             };
             class.methods.push(VirtualMethod { name, signature, function });
         }
@@ -354,7 +355,7 @@ fn class_member(class: &mut Class, cursor: &mut Cursor<'_>, names: &Names<'_>) -
             };
             class.interfaces.push(Implementation { interface, slots });
         }
-        _ => return cursor.expected("`field`, `method`, `implements` or `}`"),
+        _ => return cursor.expected("`field`, `method`, `abstract method`, `implements` or `}`"),
     }
     cursor.line_end()
 }

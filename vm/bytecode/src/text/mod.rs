@@ -20,7 +20,7 @@
 //! built-in classes                          ; the five classes that every program begins with
 //! abstract class Shape : Base {             ; `: Base` and `{…}` may be missing
 //!     field name: String                    ; all fields and methods, inherited ones first
-//!     method area() -> float = abstract
+//!     abstract method area() -> float
 //!     method draw(int, Pen?) = Shape.draw   ; the function
 //!     implements Drawable [draw]            ; for each method of the interface, the method that implements it
 //! }

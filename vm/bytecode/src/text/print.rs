@@ -108,12 +108,14 @@ impl<'a> Printer<'a> {
             let _ = writeln!(body, "    field {}: {}", name(&field.name), self.names.ty(field.ty));
         }
         for method in &class.methods {
-            let function = match method.function {
-                Some(function) => self.names.functions.reference(function.0),
-                None => "abstract".to_string(),
-            };
             let (name, signature) = (name(&method.name), self.signature(&method.signature));
-            let _ = writeln!(body, "    method {name}{signature} = {function}");
+            let _ = match method.function {
+                Some(function) => {
+                    let function = self.names.functions.reference(function.0);
+                    writeln!(body, "    method {name}{signature} = {function}")
+                }
+                None => writeln!(body, "    abstract method {name}{signature}"),
+            };
         }
         for implementation in &class.interfaces {
             let methods = class.methods.iter().map(|m| &*m.name);

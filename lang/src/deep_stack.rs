@@ -5,18 +5,30 @@
 //! is not ours to choose; a scoped thread settles both. Trees are dropped recursively too: build them, use them
 //! and drop them inside.
 
+use std::cell::Cell;
 use std::panic::resume_unwind;
 use std::thread::{Builder, scope};
 
 /// The depth of the stack in bytes. Pages that are never touched cost nothing.
 const STACK_BYTES: usize = 256 << 20;
 
-/// Runs `work` on a thread with a 256 MiB stack and returns what it returns. A panic inside goes on outside. If
+thread_local! {
+    /// This thread has the deep stack already.
+    static DEEP: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work` on a thread with a 256 MiB stack (this one, if it has it) and returns what it returns. A panic inside goes on outside. If
 /// the system refuses another thread, `work` runs on the calling thread.
 pub fn with_deep_stack<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    if DEEP.get() {
+        return work();
+    }
     let mut work = Some(work);
     let finished = scope(|scope| {
-        let run = || work.take().map(|work| work());
+        let run = || {
+            DEEP.set(true);
+            work.take().map(|work| work())
+        };
         let thread = Builder::new().name("holloway-compiler".to_string()).stack_size(STACK_BYTES);
         match thread.spawn_scoped(scope, run) {
             Ok(handle) => handle.join().unwrap_or_else(|panic| resume_unwind(panic)),

@@ -7,13 +7,18 @@
 #![forbid(unsafe_code)]
 
 pub mod ast;
+pub mod builtins;
+mod check;
 mod deep_stack;
 pub mod diagnostics;
 pub mod dump;
 pub mod lexer;
+pub mod lower;
 pub mod parser;
+pub mod pipeline;
 pub mod render;
 pub mod sources;
 pub mod span;
+pub mod typed;
 
 pub use deep_stack::with_deep_stack;

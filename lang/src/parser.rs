@@ -1,21 +1,22 @@
 //! Tokens to a syntax tree: recursive descent by hand, with precedence climbing for operators.
 //!
-//! The grammar is that of `docs/language.md`; the files follow its chapters: [`items`] and [`members`],
-//! [`types`], [`statements`], [`expressions`] with [`primary`], [`control`] and [`strings`], [`patterns`].
+//! The grammar is that of `docs/language.md`; the files follow its chapters: `items` and `members`,
+//! `types`, `statements`, `expressions` with `primary`, `control` and `strings`, `patterns`.
 //!
 //! # Errors
 //!
 //! Every error of a file is reported, each once. The first error of a stretch sets `recovering`; until it is
 //! cleared nothing more is reported, and the functions of the grammar return what they have. It is cleared
 //! where the parser is sure again where it stands: at the closing bracket of a list, the `{` of a body, the end
-//! of a statement, the next declaration ([`recovery`]). Where a wrong form is recognised as a whole, it is
-//! reported with what would be right, and parsing goes on as if that had been written ([`hints`]).
+//! of a statement, the next declaration (`recovery`, `braces`). Where a wrong form is recognised as a whole, it is
+//! reported with what would be right, and parsing goes on as if that had been written (`hints`).
 //!
 //! # Depth
 //!
-//! The tree is never deeper than about [`crate::ast::MAX_NESTING`] ([`nesting`]). Beyond, the parser gives up: it reports, jumps
-//! to the end of the file and stays silent.
+//! The tree is never deeper than about [`crate::ast::MAX_NESTING`] (`nesting`). Beyond, the parser gives up:
+//! it reports, jumps to the end of the file and stays silent.
 
+mod braces;
 mod control;
 mod expressions;
 mod hints;
@@ -35,8 +36,8 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::lexer::{Token, TokenKind, lex};
 use crate::sources::Sources;
 use crate::span::{FileId, Span};
+use braces::Lines;
 use nesting::Nesting;
-use recovery::Lines;
 use type_arguments::TypeArgumentScans;
 
 /// Parses a file. What is wrong with it goes to `diagnostics`; the tree then has `Error` nodes, or misses what
@@ -49,12 +50,14 @@ pub fn parse(sources: &Sources, file: FileId, diagnostics: &mut Diagnostics) -> 
         tokens,
         position: 0,
         taken_to: 0,
+        construct_start: 0,
         diagnostics,
         recovering: false,
         aborted: false,
         line_ends: true,
         in_head: false,
         in_cast: false,
+        lost_in_angles: false,
         nesting: Nesting::default(),
         lines: Lines::default(),
         scans: TypeArgumentScans::default(),
@@ -71,6 +74,8 @@ struct Parser<'a> {
     position: usize,
     /// The end of the token taken last.
     taken_to: u32,
+    /// The position at which the latest statement, declaration, member or arm began.
+    construct_start: usize,
     diagnostics: &'a mut Diagnostics,
     /// An error was reported, and the parser is not yet sure again where it stands.
     recovering: bool,
@@ -82,6 +87,8 @@ struct Parser<'a> {
     in_head: bool,
     /// The next type stands behind `is` or `as`.
     in_cast: bool,
+    /// The error from which the parser recovers was inside `<…>`.
+    lost_in_angles: bool,
     nesting: Nesting,
     lines: Lines,
     scans: TypeArgumentScans,
@@ -151,6 +158,22 @@ impl Parser<'_> {
     /// The place of the current token.
     fn here(&self) -> Span {
         self.token().span(self.file)
+    }
+
+    /// Where something is missing in front of the current token: the token itself, but if it begins another line
+    /// of the same construct, the end of what was taken last.
+    fn gap(&self) -> Span {
+        if self.at_line_start() && self.position > self.construct_start {
+            return Span { file: self.file, start: self.taken_to, end: self.taken_to };
+        }
+        self.here()
+    }
+
+    /// Remembers that a statement, declaration, member or arm begins at the current token, and gives its position.
+    fn begin(&mut self) -> usize {
+        self.construct_start = self.position;
+        self.lost_in_angles = false;
+        self.position
     }
 
     /// From the start of `start` to the end of what was taken last.
@@ -231,12 +254,13 @@ impl Parser<'_> {
             return;
         }
         let message = format!("expected {expected}, found {}", self.describe(self.token()));
-        let mut diagnostic = Diagnostic::new(self.here(), message, format!("expected {expected}"));
+        let mut diagnostic = Diagnostic::new(self.gap(), message, format!("expected {expected}"));
         if let Some(help) = help {
             diagnostic = diagnostic.help(help);
         }
         if let Some(string) = self.string_over_lines_before() {
-            diagnostic = diagnostic.related(string, "this string goes on to another line: is a quote missing?");
+            diagnostic =
+                diagnostic.related(string, "this string goes on to another line: is a quote missing?");
         }
         self.fail(diagnostic);
     }
@@ -256,7 +280,11 @@ impl Parser<'_> {
         match token.kind {
             TokenKind::Name => {
                 let name = self.slice(token);
-                format!("the name `{}{}`", &name[..name.len().min(40)], if name.len() > 40 { "…" } else { "" })
+                format!(
+                    "the name `{}{}`",
+                    &name[..name.len().min(40)],
+                    if name.len() > 40 { "…" } else { "" }
+                )
             }
             TokenKind::Int | TokenKind::Float => "a number".to_string(),
             TokenKind::Char => "a character".to_string(),
@@ -269,3 +297,6 @@ impl Parser<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,5 @@
 //! From the path of a main file to a checked program: [`check()`] loads the file and everything that it imports,
-//! parses it, and hands it to [`crate::check`].
+//! parses it, and hands it to the checker.
 //!
 //! The stages are told apart by type: what comes out is either [`Checked`], a program without errors, or
 //! [`Failure`], the errors with the texts they point into. There is no program that "may have errors".
@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use crate::check::check_modules;
-use crate::check::modules::load_modules;
+use crate::check::modules::{PreludeExtent, load_modules};
 use crate::diagnostics::Diagnostics;
 use crate::sources::Sources;
 use crate::typed::TypedProgram;
@@ -74,12 +74,22 @@ pub struct Failure {
 /// Loads the program whose main file is at `main_path`, and checks it.
 pub fn check(main_path: &str, loader: &dyn SourceLoader) -> Result<Checked, Box<Failure>> {
     with_deep_stack(|| {
-        let mut sources = Sources::new();
-        let mut diagnostics = Diagnostics::default();
-        let modules = load_modules(main_path, loader, &mut sources, &mut diagnostics);
-        match check_modules(&sources, &modules, diagnostics) {
-            Ok(program) => Ok(Checked { sources, program }),
-            Err(diagnostics) => Err(Box::new(Failure { sources, diagnostics })),
-        }
+        // What is wrong is better explained with all of the library in view.
+        check_with(main_path, loader, PreludeExtent::Needed)
+            .or_else(|_| check_with(main_path, loader, PreludeExtent::Whole))
     })
+}
+
+fn check_with(
+    main_path: &str,
+    loader: &dyn SourceLoader,
+    extent: PreludeExtent,
+) -> Result<Checked, Box<Failure>> {
+    let mut sources = Sources::new();
+    let mut diagnostics = Diagnostics::default();
+    let modules = load_modules(main_path, loader, extent, &mut sources, &mut diagnostics);
+    match check_modules(&sources, &modules, diagnostics) {
+        Ok(program) => Ok(Checked { sources, program }),
+        Err(diagnostics) => Err(Box::new(Failure { sources, diagnostics })),
+    }
 }

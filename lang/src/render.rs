@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::fmt::Display;
+use std::fmt::{Debug, Display};
 use std::ops::Range;
 
 use ariadne::{Cache, Color, Config, IndexType, Label, Report, ReportKind, Source};
@@ -51,9 +51,11 @@ struct Renderer<'a> {
 impl Cache<u32> for Renderer<'_> {
     type Storage = String;
 
-    fn fetch(&mut self, file: &u32) -> Result<&Source<String>, Infallible> {
+    fn fetch(&mut self, file: &u32) -> Result<&Source<String>, impl Debug> {
         let sources = self.sources;
-        Ok(self.drawn.entry(*file).or_insert_with(|| Source::from(harmless(sources.text(FileId(*file))))))
+        Ok::<_, Infallible>(
+            self.drawn.entry(*file).or_insert_with(|| Source::from(harmless(sources.text(FileId(*file))))),
+        )
     }
 
     fn display<'b>(&self, file: &'b u32) -> Option<impl Display + 'b> {

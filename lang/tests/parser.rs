@@ -8,7 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use holloway_lang::diagnostics::Diagnostics;
-use holloway_lang::dump::dump_ast;
+use holloway_lang::dump::{dump_ast, dump_tokens};
+use holloway_lang::lexer::lex;
 use holloway_lang::parser::parse;
 use holloway_lang::render::render;
 use holloway_lang::sources::Sources;
@@ -87,4 +88,21 @@ fn the_programs_of_the_language_description_parse() {
             panic!("{errors}\nin\n{program}");
         }
     }
+}
+
+#[test]
+fn tokens_are_dumped_one_a_line() {
+    let mut sources = Sources::new();
+    let file = sources.add("test.hol", "let é\n  x = \"a\n${'\\''}\" // end\n");
+    let tokens = lex(&sources, file, &mut Diagnostics::default());
+    let expected = r#"1:1 keyword let
+1:5 error é
+2:3 name x
+2:5 symbol =
+2:7 string-start "a\n${
+3:3 char '\''
+3:7 string-end }"
+4:1 end
+"#;
+    assert_eq!(dump_tokens(&sources, file, &tokens), expected);
 }

@@ -1,1 +1,11 @@
-//! (room)
+//! What the end-to-end tests share: cases (programs with expectations at their end), the modes in which every case runs,
+//! and running them in this process.
+
+#![forbid(unsafe_code)]
+
+pub mod case;
+pub mod difference;
+pub mod modes;
+pub mod parallel;
+pub mod run;
+pub mod text;

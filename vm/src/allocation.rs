@@ -1,32 +1,39 @@
 //! Allocation as slow paths and natives see it, and the roots that they hand to the collector.
 
+use crate::context::Context;
 use crate::errors::Failure;
-use crate::heap::{CollectionKind, OutOfMemory, RootVisitor, Roots, with_registers_saved};
+use crate::heap::{CollectionKind, Heap, OutOfMemory, RootVisitor, Roots, with_registers_saved};
 use crate::interpreter::machine::Object;
 use crate::layout::ObjectPointer;
+use crate::loader::LoadedCode;
+use crate::threads::Threads;
 use crate::vm::Machinery;
-use holloway_bytecode::{ClassId, ErrorKind};
+use holloway_bytecode::{ClassId, ErrorKind, Program};
 
 /// The roots of a machine: stacks and registers of its threads, globals, constants.
-struct MachineRoots {
-    machinery: *const Machinery,
+struct MachineRoots<'a> {
+    threads: &'a Threads,
+    code: &'a LoadedCode,
+    program: &'a Program,
+    context: &'a Context,
+    globals: &'a [u64],
+    constants: &'a [ObjectPointer],
+    prepared: &'a [ObjectPointer],
+    characters: &'a [ObjectPointer],
     native_top: *const u64,
 }
 
 // SAFETY: whatever refers to objects is one of: a register of a frame, a word of a thread's native stack or a processor
 // register (saved at `native_top` or above), a global, a constant, or a field of the thread table.
-unsafe impl Roots for MachineRoots {
+unsafe impl Roots for MachineRoots<'_> {
     fn scan(&mut self, visitor: &mut RootVisitor<'_>) {
-        // SAFETY: the machinery lives; while the collector runs (it has the heap borrowed), nothing else of it changes.
-        let (threads_owner, globals, own) = unsafe {
-            let machinery = &*self.machinery;
-            (machinery, &machinery.globals, machinery.own_roots())
-        };
-        threads_owner.scan_threads(self.native_top, visitor);
-        for &bits in globals.iter() {
+        let registers_end =
+            self.code.frame_end(self.program, self.context.resume_pc, self.context.resume_base);
+        self.threads.scan(registers_end, self.native_top, visitor);
+        for &bits in self.globals {
             visitor.word(bits);
         }
-        for object in own {
+        for &object in self.constants.iter().chain(self.prepared).chain(self.characters) {
             visitor.word(object as u64);
         }
     }
@@ -37,34 +44,49 @@ fn out_of_memory(_: OutOfMemory) -> Failure {
 }
 
 impl Machinery {
+    /// Calls `action` with the heap and the roots.
+    fn with_roots<R>(&mut self, action: impl FnOnce(&mut Heap, &mut MachineRoots<'_>) -> R) -> R {
+        with_registers_saved(|native_top| {
+            let mut roots = MachineRoots {
+                threads: &self.threads,
+                code: &self.code,
+                program: &self.program,
+                context: &self.context,
+                globals: &self.globals,
+                constants: &self.strings,
+                prepared: &self.prepared,
+                characters: &self.characters,
+                native_top,
+            };
+            action(&mut self.heap, &mut roots)
+        })
+    }
+
     /// A new instance of a class with fields, all zero.
     pub(crate) fn allocate_instance(&mut self, class: ClassId) -> Result<ObjectPointer, Failure> {
         let size = self.classes.record(class).instance_size as usize;
         let offset = self.classes.offset(class);
-        let raw: *mut Machinery = self;
-        with_registers_saved(|native_top| {
-            let mut roots = MachineRoots { machinery: raw, native_top };
-            // SAFETY: the offset is that of the class's record, and the size is its instances'.
-            unsafe { (*raw).heap.allocate(size, offset, &mut roots) }
-        })
-        .map_err(out_of_memory)
+        // SAFETY: the offset is that of the class's record, and the size is its instances'.
+        self.with_roots(|heap, roots| unsafe { heap.allocate(size, offset, roots) }).map_err(out_of_memory)
     }
 
     /// A new array of a class with elements, all zero.
     pub(crate) fn allocate_array(&mut self, class: ClassId, length: usize) -> Result<ObjectPointer, Failure> {
         let element = self.program.classes[class.index()].element().map_or(8, |e| e.size());
         let offset = self.classes.offset(class);
-        let raw: *mut Machinery = self;
-        with_registers_saved(|native_top| {
-            let mut roots = MachineRoots { machinery: raw, native_top };
-            // SAFETY: the offset is that of an array class with this element size.
-            unsafe { (*raw).heap.allocate_array(offset, length as u64, element, &mut roots) }
-        })
-        .map_err(out_of_memory)
+        // SAFETY: the offset is that of an array class with this element size.
+        self.with_roots(|heap, roots| unsafe { heap.allocate_array(offset, length as u64, element, roots) })
+            .map_err(out_of_memory)
     }
 
-    /// A new string of these bytes, which are UTF-8.
+    /// A string of these bytes, which are UTF-8. Strings of one ASCII character are always the same objects: programs that
+    /// read text make many of them, and comparing them with each other is comparing addresses.
     pub(crate) fn allocate_string(&mut self, bytes: &[u8]) -> Result<ObjectPointer, Failure> {
+        if let [byte] = bytes
+            && let Some(&string) = self.characters.get(*byte as usize)
+        {
+            return Ok(string);
+        }
         let string = self.allocate_array(ClassId::STRING, bytes.len())?;
         // SAFETY: the new string has room for them, and `bytes` is not inside it.
         unsafe { Object(string).byte(0).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
@@ -73,12 +95,7 @@ impl Machinery {
 
     /// Runs a full collection.
     pub(crate) fn collect_garbage(&mut self) {
-        let raw: *mut Machinery = self;
-        with_registers_saved(|native_top| {
-            let mut roots = MachineRoots { machinery: raw, native_top };
-            // SAFETY: the machinery is live; the collector has the heap alone.
-            unsafe { (*raw).heap.collect(CollectionKind::Full, &mut roots) }
-        });
+        self.with_roots(|heap, roots| heap.collect(CollectionKind::Full, roots));
     }
 
     /// Stores a reference into a field of an object, with the barrier.

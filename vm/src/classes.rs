@@ -215,9 +215,7 @@ fn interface_words(program: &Program, class: &holloway_bytecode::Class, bases: &
     class
         .interfaces
         .iter()
-        .map(|i| {
-            bases[i.interface.index()] as usize + program.interfaces[i.interface.index()].methods.len()
-        })
+        .map(|i| bases[i.interface.index()] as usize + program.interfaces[i.interface.index()].methods.len())
         .max()
         .unwrap_or(0)
 }

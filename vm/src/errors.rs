@@ -17,7 +17,7 @@ const OUTER_FRAMES: usize = 10;
 
 /// Why a native or a slow path did not succeed.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// An error of the language is to be thrown.
     Error(ErrorKind, String),
     /// This object is to be thrown.
@@ -115,39 +115,42 @@ fn capture(vm: &Machinery, pc: *const u64, base: *mut u64) -> Vec<i64> {
     words
 }
 
-/// Names the frames of a captured stack.
+/// Names the frames of a captured stack. The words were within the program's reach: they may be anything.
 fn describe(vm: &Machinery, words: &[i64]) -> Trace {
     let Some((&depth, frames)) = words.split_first() else { return Trace::default() };
+    let depth = usize::try_from(depth).unwrap_or(0);
+    let frames = &frames[..frames.len().min(depth)];
     let name = |&word: &i64| {
-        let function = &vm.program.functions[(word >> 32) as usize];
+        let function = vm.program.functions.get((word >> 32) as usize)?;
         let position = function.position(word as u32);
         let file = vm.program.files.get(position.file as usize).map_or("?", |f| f);
-        TraceFrame { function: function.name.to_string(), file: file.to_string(), position }
+        Some(TraceFrame { function: function.name.to_string(), file: file.to_string(), position })
     };
-    let inner = frames.len().min(INNER_FRAMES);
+    let (inner, outer) = frames.split_at(frames.len().min(INNER_FRAMES));
     Trace {
-        inner: frames[..inner].iter().map(name).collect(),
-        omitted: (depth as usize).saturating_sub(frames.len()),
-        outer: frames[inner..].iter().map(name).collect(),
+        inner: inner.iter().filter_map(name).collect(),
+        omitted: depth - frames.len(),
+        outer: outer.iter().filter_map(name).collect(),
     }
 }
 
 /// The stack of the running thread, for programs ended from outside.
-pub fn trace_of(vm: &Machinery, pc: *const u64, base: *mut u64) -> Trace {
+pub(crate) fn trace_of(vm: &Machinery, pc: *const u64, base: *mut u64) -> Trace {
     describe(vm, &capture(vm, pc, base))
 }
 
 /// What [`raise`] found.
-pub enum Raised {
+pub(crate) enum Raised {
     /// A handler: go on there.
     Caught(*const u64, *mut u64),
     /// No handler: the thread ends with this error.
     Uncaught(ObjectPointer),
 }
 
-/// Makes an error object of a kind. If there is no memory for it, the one prepared for that case.
-pub fn make(vm: &mut Machinery, kind: ErrorKind, message: &str) -> ObjectPointer {
-    if kind == ErrorKind::OutOfMemory {
+/// Makes an error object of a kind. If there is no memory for it, the one prepared for that case; likewise if it says
+/// that the heap is full and no more.
+pub(crate) fn make(vm: &mut Machinery, kind: ErrorKind, message: &str) -> ObjectPointer {
+    if kind == ErrorKind::OutOfMemory && message.is_empty() {
         return vm.out_of_memory_error();
     }
     let class = vm.program.error_classes[kind as usize];
@@ -161,15 +164,19 @@ pub fn make(vm: &mut Machinery, kind: ErrorKind, message: &str) -> ObjectPointer
 }
 
 /// Throws `error` at the instruction `pc` of the frame `base`.
-pub fn raise(vm: &mut Machinery, mut pc: *const u64, mut base: *mut u64, error: ObjectPointer) -> Raised {
+pub(crate) fn raise(
+    vm: &mut Machinery,
+    mut pc: *const u64,
+    mut base: *mut u64,
+    error: ObjectPointer,
+) -> Raised {
     record_trace(vm, pc, base, error);
     let class = vm.class_of(error);
     loop {
         let Some((function, at)) = vm.code.locate(pc) else { return Raised::Uncaught(error) };
         let handlers = &vm.program.functions[function.index()].handlers;
-        let found = handlers
-            .iter()
-            .find(|h| h.start <= at && at < h.end && vm.program.is_subclass(class, h.class));
+        let found =
+            handlers.iter().find(|h| h.start <= at && at < h.end && vm.program.is_subclass(class, h.class));
         if let Some(handler) = found {
             // SAFETY: `base` is this function's frame and the handler's register one of its registers.
             unsafe { *base.add(handler.register.0 as usize) = error as u64 };
@@ -205,10 +212,10 @@ fn record_trace(vm: &mut Machinery, pc: *const u64, base: *mut u64, error: Objec
 }
 
 /// Most words that a trace takes.
-pub const TRACE_WORDS: usize = 1 + INNER_FRAMES + OUTER_FRAMES;
+pub(crate) const TRACE_WORDS: usize = 1 + INNER_FRAMES + OUTER_FRAMES;
 
 /// The array class of the trace field.
-pub fn trace_class(vm: &Machinery) -> Option<ClassId> {
+pub(crate) fn trace_class(vm: &Machinery) -> Option<ClassId> {
     let root = vm.program.error_root?;
     let Layout::Object(fields) = &vm.program.classes[root.index()].layout else { return None };
     match fields.get(1)?.ty {
@@ -234,7 +241,7 @@ pub struct UncaughtError {
 }
 
 /// Reads an error object.
-pub fn read(vm: &Machinery, error: ObjectPointer, thread: u32) -> UncaughtError {
+pub(crate) fn read(vm: &Machinery, error: ObjectPointer, thread: u32) -> UncaughtError {
     let object = Object(error);
     let class = vm.class_of(error);
     let message = match object.field(0) {
@@ -246,9 +253,7 @@ pub fn read(vm: &Machinery, error: ObjectPointer, thread: u32) -> UncaughtError 
         trace => {
             let array = Object(trace as ObjectPointer);
             // SAFETY: indices below the length are inside.
-            let all: Vec<i64> = (0..array.length()).map(|i| unsafe { *array.word(i) } as i64).collect();
-            let depth = all.first().copied().unwrap_or(0) as usize;
-            all.into_iter().take(1 + depth).collect()
+            (0..array.length().min(TRACE_WORDS)).map(|i| unsafe { *array.word(i) } as i64).collect()
         }
     };
     UncaughtError {

@@ -12,6 +12,8 @@
 //!  +8  u64 length, +16 elements                       (arrays, bytes, strings)
 //! ```
 //!
+//! The size of an object is a multiple of 8 bytes; what elements of one byte leave of the last word is zero in strings.
+//!
 //! A header of zero means that no object is there: the collector finds holes by it.
 //!
 //! # Class records

@@ -17,7 +17,7 @@ use crate::heap;
 use crate::interpreter::machine::FRAME_HEADER;
 use crate::interpreter::quick::Quick;
 use holloway_bytecode::{
-    ClassId, Function, FunctionId, Op, Program, Shape, Type,
+    ClassId, Function, FunctionId, Op, Program, Type,
     code::{self, encode},
 };
 
@@ -63,7 +63,10 @@ impl LoadedCode {
             .functions
             .iter()
             .zip(&starts)
-            .map(|(function, &start)| Method { code: base.wrapping_add(start), frame: function.registers.len() })
+            .map(|(function, &start)| Method {
+                code: base.wrapping_add(start),
+                frame: function.registers.len(),
+            })
             .collect();
         LoadedCode { words, starts, methods }
     }
@@ -94,11 +97,17 @@ impl LoadedCode {
         &self.methods[function.index()]
     }
 
-    /// The function and the place in it of a code address; `None` for the stub.
+    /// The function and the place in it of a code address; `None` for the stub, and for null.
     pub fn locate(&self, pc: *const u64) -> Option<(FunctionId, u32)> {
-        let word = (pc as usize - self.words.as_ptr() as usize) / 8;
+        let word = (pc as usize).checked_sub(self.words.as_ptr() as usize)? / 8;
         let function = self.starts.partition_point(|&s| s <= word).checked_sub(1)?;
         Some((FunctionId(function as u32), (word - self.starts[function]) as u32))
+    }
+
+    /// One past the last register of the frame `base` at `pc`.
+    pub fn frame_end(&self, program: &Program, pc: *const u64, base: *mut u64) -> *mut u64 {
+        let registers = self.locate(pc).map_or(0, |(f, _)| program.functions[f.index()].registers.len());
+        base.wrapping_add(registers)
     }
 
     /// The address of a place in a function.
@@ -193,5 +202,5 @@ fn words_low(word: u64) -> u64 {
 }
 
 fn can_be_unset(ty: Type) -> bool {
-    matches!(ty, Type::Ref(r) if !r.nullable && matches!(r.shape, Shape::Any | Shape::Class(_) | Shape::Interface(_)))
+    matches!(ty, Type::Ref(r) if !r.nullable)
 }

@@ -34,7 +34,7 @@ pub struct Signals {
 pub struct InterruptHandle(pub(crate) Arc<Signals>);
 
 impl InterruptHandle {
-    /// The program ends at its next yieldpoint, with its stack trace.
+    /// The program ends at its next yieldpoint, with its stack trace; if it does not run yet, as soon as it does.
     pub fn interrupt(&self) {
         self.0.raise(INTERRUPT);
     }

@@ -59,6 +59,9 @@ impl Drop for Timer {
     }
 }
 
+/// Shorter periods would keep a processor busy with ticking alone.
+const SHORTEST_PERIOD: Duration = Duration::from_micros(10);
+
 fn tick(
     signals: &Signals,
     stop: &(Mutex<bool>, Condvar),
@@ -66,7 +69,9 @@ fn tick(
     mut deadline: Option<Instant>,
 ) {
     let far = Duration::from_secs(3600);
-    let mut next = Instant::now() + period.unwrap_or(far);
+    let after =
+        |now: Instant| now.checked_add(period.unwrap_or(far).max(SHORTEST_PERIOD)).unwrap_or(now + far);
+    let mut next = after(Instant::now());
     let mut stopped = stop.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     while !*stopped {
         let until = deadline.map_or(next, |d| d.min(next));
@@ -85,7 +90,7 @@ fn tick(
                 signals.raise(TICK);
             }
             // A tick that comes late is not made up for.
-            next = now + period.unwrap_or(far);
+            next = after(now);
         }
     }
 }

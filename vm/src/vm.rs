@@ -14,13 +14,14 @@ use crate::errors::{self, Failure, StopReason, Trace, UncaughtError};
 use crate::heap::{self, Heap, HeapConfig};
 use crate::interpreter::Dispatch;
 use crate::interpreter::machine::Object;
+use crate::interpreter::slow;
 use crate::layout::{Header, ObjectPointer};
 use crate::loader::LoadedCode;
-use crate::signals::{InterruptHandle, Signals};
+use crate::signals::{INTERRUPT, InterruptHandle, Signals};
 use crate::threads::Threads;
 use crate::timer::{Timer, TimerSource};
-use holloway_bytecode::{ClassId, ErrorKind, Program};
-use Program as VerifiedProgram;
+use holloway_bytecode::verify::VerifiedProgram;
+use holloway_bytecode::{ClassId, ErrorKind, FunctionId, Program};
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI32;
@@ -30,7 +31,7 @@ use std::time::{Duration, Instant};
 pub struct VmOptions {
     /// The heap.
     pub heap: HeapConfig,
-    /// How many calls may nest, the first function included.
+    /// How many calls may nest: frames above the program's entry function, or of a thread that it started.
     pub stack_depth: u64,
     /// After this much wall time the program is ended.
     pub time_limit: Option<Duration>,
@@ -105,11 +106,14 @@ pub struct Vm {
 pub struct Machinery {
     pub(crate) context: Box<Context>,
     pub(crate) program: Arc<VerifiedProgram>,
+    pub(crate) entry: FunctionId,
     pub(crate) code: LoadedCode,
     pub(crate) classes: ClassTable,
     pub(crate) heap: Heap,
     pub(crate) globals: Box<[u64]>,
     pub(crate) strings: Box<[*mut Header]>,
+    /// The strings of one ASCII character, by its code.
+    pub(crate) characters: Vec<ObjectPointer>,
     pub(crate) threads: Threads,
     pub(crate) signals: Arc<Signals>,
     pub(crate) timer: Option<Timer>,
@@ -117,11 +121,13 @@ pub struct Machinery {
     pub(crate) started: Instant,
     pub(crate) yieldpoints: u64,
     pub(crate) next_tick: u64,
+    /// Nanoseconds of virtual time in which every thread slept.
+    pub(crate) slept: u64,
     pub(crate) next_number: i64,
     largest_frame: usize,
     pub(crate) statistics: Statistics,
     /// The error for the case that there is no memory to make one, and its trace.
-    prepared: [ObjectPointer; 2],
+    pub(crate) prepared: [ObjectPointer; 2],
     /// Why the program is being ended, once it is.
     pub(crate) stop: Option<(StopReason, Trace)>,
     /// Writing output failed: from then on nothing is written.
@@ -129,13 +135,15 @@ pub struct Machinery {
 }
 
 impl Vm {
-    /// Loads a program. `Err` says why the machine could not be made (no address space, no memory for constants).
+    /// Loads a program. `Err` says why the machine could not be made (no entry, no address space, no memory for constants).
     pub fn new(program: Arc<VerifiedProgram>, mut options: VmOptions) -> Result<Vm, String> {
+        let entry = program.entry.ok_or("the program has no entry function")?;
         let mut code = LoadedCode::allocate(&program);
         let classes = ClassTable::build(&program, &code);
         code.link(&program, &classes);
         // SAFETY: the class table lives in the same machinery as the heap and does not move.
-        let mut heap = unsafe { Heap::new(options.heap.clone(), classes.base()) }.map_err(|e| e.to_string())?;
+        let mut heap =
+            unsafe { Heap::new(options.heap.clone(), classes.base()) }.map_err(|e| e.to_string())?;
         heap.set_observer(options.gc_log.take());
         let mut globals = vec![0u64; program.globals.len()].into_boxed_slice();
         let box_header = |class| (classes.offset(class) as u64) << 32;
@@ -163,12 +171,14 @@ impl Vm {
             heap,
             globals,
             strings: Box::new([]),
+            characters: Vec::new(),
             threads: Threads::new(),
             signals,
             timer: None,
             started: Instant::now(),
             yieldpoints: 0,
             next_tick: 0,
+            slept: 0,
             next_number: 1,
             largest_frame: program.functions.iter().map(|f| f.registers.len()).max().unwrap_or(0),
             statistics: Statistics::default(),
@@ -177,11 +187,14 @@ impl Vm {
             output_failed: false,
             options,
             program,
+            entry,
         });
         machinery.context.machine = &raw mut *machinery;
         // SAFETY: the context is boxed and lives until `Machinery::drop`, which detaches.
         unsafe { machinery.signals.attach(&raw const machinery.context.control) };
-        machinery.prepare().map_err(|_| "the heap limit leaves no room for the program's constants".to_owned())?;
+        machinery
+            .prepare()
+            .map_err(|_| "the heap limit leaves no room for the program's constants".to_owned())?;
         Ok(Vm { machinery })
     }
 
@@ -203,7 +216,7 @@ impl Vm {
 
     /// How often each branch went which way: for every branch of the function, its place, and its counters
     /// (not taken, taken); for every case of a switch, the place of its word and (0, taken).
-    pub fn branch_counts(&self, function: holloway_bytecode::FunctionId) -> Vec<BranchCount> {
+    pub fn branch_counts(&self, function: FunctionId) -> Vec<BranchCount> {
         let code = &self.machinery.program.functions[function.index()].code;
         let mut counts = Vec::new();
         for (pc, i) in holloway_bytecode::code::instructions(code) {
@@ -250,21 +263,24 @@ impl Drop for Machinery {
 impl Machinery {
     /// Makes the string constants and the prepared error.
     fn prepare(&mut self) -> Result<(), Failure> {
-        let program = self.program.clone();
-        let mut strings = Vec::with_capacity(program.strings.len());
-        for text in &program.strings {
-            strings.push(self.allocate_string(text.as_bytes())?);
-            // The collector must see what was made so far.
-            self.strings = strings.clone().into_boxed_slice();
+        for character in 0..128 {
+            // Not in the list yet, so that a new one is made.
+            let string = self.allocate_string(&[character])?;
+            self.characters.push(string);
         }
-        self.strings = strings.into_boxed_slice();
+        let program = self.program.clone();
+        // The collector sees what was made so far.
+        self.strings = vec![std::ptr::null_mut(); program.strings.len()].into_boxed_slice();
+        for (number, text) in program.strings.iter().enumerate() {
+            self.strings[number] = self.allocate_string(text.as_bytes())?;
+        }
         self.context.strings = self.strings.as_ptr();
         if let (Some(&class), Some(trace)) =
             (program.error_classes.get(ErrorKind::OutOfMemory as usize), errors::trace_class(self))
         {
             self.prepared[1] = self.allocate_array(trace, errors::TRACE_WORDS)?;
             self.prepared[0] = self.allocate_instance(class)?;
-            let message = format!("out of memory: the heap is limited to {} MiB", self.heap.limit() >> 20);
+            let message = format!("out of memory: the heap is limited to {}", self.heap.limit_in_words());
             let text = self.allocate_string(message.as_bytes())?;
             self.store_reference(self.prepared[0], 0, text);
         }
@@ -276,13 +292,18 @@ impl Machinery {
         self.stop = None;
         self.started = Instant::now();
         self.yieldpoints = 0;
+        self.slept = 0;
+        self.next_number = 1;
         self.next_tick = match self.options.timer {
             TimerSource::Virtual(every) => every.max(1),
             TimerSource::Wall(_) => u64::MAX,
         };
-        self.signals.take();
-        self.reset_control();
         self.timer = None;
+        self.reset_control();
+        // Ticks and the time limit of an earlier run are over; an interrupt is not.
+        if let Err(Failure::Stop(reason)) = slow::check_stop(self.signals.take() & INTERRUPT) {
+            return Outcome::Stopped(reason, Trace::default());
+        }
         if self.options.time_limit.is_some()
             && let Err(error) = self.start_timer()
         {
@@ -299,14 +320,15 @@ impl Machinery {
         outcome
     }
 
-    /// Starts the timer thread unless it runs. Ticks are only wanted from the wall clock.
+    /// Starts the timer thread unless it runs or has nothing to do. Ticks are only wanted from the wall clock.
     pub(crate) fn start_timer(&mut self) -> std::io::Result<()> {
-        if self.timer.is_none() {
-            let period = match self.options.timer {
-                TimerSource::Wall(period) => Some(period),
-                TimerSource::Virtual(_) => None,
-            };
-            let deadline = self.options.time_limit.map(|limit| self.started + limit);
+        let period = match self.options.timer {
+            TimerSource::Wall(period) => Some(period),
+            TimerSource::Virtual(_) => None,
+        };
+        // A limit beyond what the clock can say is none.
+        let deadline = self.options.time_limit.and_then(|limit| self.started.checked_add(limit));
+        if self.timer.is_none() && (period.is_some() || deadline.is_some()) {
             self.timer = Some(Timer::start(self.signals.clone(), period, deadline)?);
         }
         Ok(())
@@ -348,13 +370,6 @@ impl Machinery {
         }
     }
 
-    /// One past the last register of the frame `base` at `pc`.
-    pub(crate) fn frame_end(&self, pc: *const u64, base: *mut u64) -> *mut u64 {
-        let registers =
-            self.code.locate(pc).map_or(0, |(f, _)| self.program.functions[f.index()].registers.len());
-        base.wrapping_add(registers)
-    }
-
     /// The class of an object.
     pub(crate) fn class_of(&self, object: ObjectPointer) -> ClassId {
         ClassId(self.classes_record(object).id)
@@ -387,11 +402,6 @@ impl Machinery {
     /// Registers of the function with the most.
     pub(crate) fn largest_frame(&self) -> usize {
         self.largest_frame
-    }
-
-    /// Objects that the machinery itself refers to.
-    pub(crate) fn own_roots(&self) -> impl Iterator<Item = ObjectPointer> {
-        self.strings.iter().copied().chain(self.prepared)
     }
 
     /// Writes what the program printed.

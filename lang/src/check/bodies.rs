@@ -54,7 +54,12 @@ impl<'a> Checker<'a> {
         self.functions[function.index()].body = Some(body);
     }
 
-    fn function_body(&mut self, function: FunctionIndex, ast: &'a ast::Function, block: &'a ast::Block) -> Body {
+    fn function_body(
+        &mut self,
+        function: FunctionIndex,
+        ast: &'a ast::Function,
+        block: &'a ast::Block,
+    ) -> Body {
         let info = self.function(function);
         let (scope, owner, receiver) = (info.scope.clone(), info.owner, info.receiver);
         let (is_static, types, result) = (info.is_static, info.param_types.clone(), info.result);

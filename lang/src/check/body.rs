@@ -105,7 +105,7 @@ pub(super) enum This {
 
 /// Checks one body.
 pub(super) struct BodyChecker<'c, 'a> {
-    pub cx: &'c mut Checker<'a>,
+    pub checker: &'c mut Checker<'a>,
     pub scope: TypeScope,
     pub owner: Owner,
     pub this: This,
@@ -125,21 +125,26 @@ impl<'a> Deref for BodyChecker<'_, 'a> {
     type Target = Checker<'a>;
 
     fn deref(&self) -> &Checker<'a> {
-        self.cx
+        self.checker
     }
 }
 
 impl DerefMut for BodyChecker<'_, '_> {
     fn deref_mut(&mut self) -> &mut Self::Target {
-        self.cx
+        self.checker
     }
 }
 
 impl<'c, 'a> BodyChecker<'c, 'a> {
     /// A body seen from `scope` inside `owner`, whose result is `result`.
-    pub fn new(cx: &'c mut Checker<'a>, scope: TypeScope, owner: Owner, result: Ty) -> BodyChecker<'c, 'a> {
+    pub fn new(
+        checker: &'c mut Checker<'a>,
+        scope: TypeScope,
+        owner: Owner,
+        result: Ty,
+    ) -> BodyChecker<'c, 'a> {
         BodyChecker {
-            cx,
+            checker,
             scope,
             owner,
             this: This::None,
@@ -232,9 +237,13 @@ impl<'c, 'a> BodyChecker<'c, 'a> {
         if let Some((_, earlier)) = earlier {
             let (first, span) = (self.variables[earlier.0].span, self.variables[variable.0].span);
             self.report(
-                Diagnostic::new(span, format!("`{name}` is declared twice in this block"), "the second declaration")
-                    .related(first, "first declared here")
-                    .help("assign to the first one, or choose another name; an inner block may reuse a name"),
+                Diagnostic::new(
+                    span,
+                    format!("`{name}` is declared twice in this block"),
+                    "the second declaration",
+                )
+                .related(first, "first declared here")
+                .help("assign to the first one, or choose another name; an inner block may reuse a name"),
             );
         }
         self.names.push((name, variable));

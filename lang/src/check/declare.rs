@@ -68,7 +68,9 @@ impl<'a> Checker<'a> {
         }
         if BUILT_IN_TYPES.contains(&&*name.text) {
             let message = format!("`{}` is the name of a built-in type", name.text);
-            self.report(Diagnostic::new(name.span, message, "cannot be declared again").help("choose another name"));
+            self.report(
+                Diagnostic::new(name.span, message, "cannot be declared again").help("choose another name"),
+            );
             return;
         }
         if let Some(first) = self.names[module.index()].get(&name.text) {
@@ -169,13 +171,13 @@ impl<'a> Checker<'a> {
 
     /// Numbers the classes so that a superclass comes before its subclasses, and corrects the names.
     fn order_classes(&mut self, mut found: Vec<FoundClass<'a>>) {
-        for i in 0..found.len() {
-            let (ast, scope) = (found[i].ast, found[i].scope.clone());
-            let supers = ast.supers.iter().filter_map(|ty| match self.named_entity(&scope, ty) {
-                Some(Entity::Class(class)) => Some(class.index()),
-                _ => None,
-            });
-            found[i].superclass = supers.into_iter().next();
+        for class in &mut found {
+            let mut supers =
+                class.ast.supers.iter().filter_map(|ty| match self.named_entity(&class.scope, ty) {
+                    Some(Entity::Class(class)) => Some(class.index()),
+                    _ => None,
+                });
+            class.superclass = supers.next();
         }
         let mut order: Vec<usize> = Vec::new();
         let mut placed = vec![false; found.len()];
@@ -240,7 +242,8 @@ impl<'a> Checker<'a> {
     }
 
     fn report_cycle(&mut self, found: &[FoundClass<'a>], circle: &[usize]) {
-        let names: Vec<&str> = circle.iter().chain(circle.first()).map(|c| &*found[*c].ast.name.text).collect();
+        let names: Vec<&str> =
+            circle.iter().chain(circle.first()).map(|c| &*found[*c].ast.name.text).collect();
         let first = found[circle[0]].ast;
         let message = if circle.len() == 1 {
             format!("the class `{}` extends itself", first.name.text)
@@ -258,7 +261,9 @@ impl<'a> Checker<'a> {
     fn named_entity(&self, scope: &TypeScope, ty: &ast::TypeExpr) -> Option<Entity> {
         let TypeExprKind::Named { module, name, .. } = &ty.kind else { return None };
         let lookup = match module {
-            Some(module) => self.lookup_in(self.module_alias(scope.file, &module.text)?, scope.file, &name.text),
+            Some(module) => {
+                self.lookup_in(self.module_alias(scope.file, &module.text)?, scope.file, &name.text)
+            }
             None => self.lookup(scope.module, scope.file, &name.text),
         };
         match lookup {
@@ -294,9 +299,8 @@ fn empty_scope(module: ModuleId, file: FileId) -> TypeScope {
 /// How many fields a class declares.
 fn field_count(class: &ast::Class) -> usize {
     let header = class.header_fields.as_ref().map_or(0, Vec::len);
-    let is_field = |member: &&ast::Member| {
-        !member.is_static && matches!(member.kind, ast::MemberKind::Field(_))
-    };
+    let is_field =
+        |member: &&ast::Member| !member.is_static && matches!(member.kind, ast::MemberKind::Field(_));
     header + class.members.iter().filter(is_field).count()
 }
 

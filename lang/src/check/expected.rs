@@ -28,7 +28,10 @@ impl Expected {
 
 impl BodyChecker<'_, '_> {
     /// Converts a value to `target`, or reports that it does not fit.
-    pub(super) fn coerce(&mut self, expr: Expr, target: Ty) -> Expr {
+    pub(super) fn coerce(&mut self, mut expr: Expr, target: Ty) -> Expr {
+        if let ExprKind::Closure(_) = expr.kind {
+            self.adapt_endless(&mut expr, target);
+        }
         if self.converts(expr.ty, target) {
             return convert(expr, target);
         }
@@ -37,14 +40,25 @@ impl BodyChecker<'_, '_> {
         error_expr(span)
     }
 
+    /// A closure literal whose body never ends gives any result that is wanted.
+    fn adapt_endless(&mut self, closure: &mut Expr, target: Ty) {
+        let target = self.checker.without_null(target);
+        if let (TyKind::Function(has, Ty::NEVER), TyKind::Function(wants, _)) =
+            (self.checker.types.kind(closure.ty), self.checker.types.kind(target))
+            && has == wants
+        {
+            closure.ty = target;
+        }
+    }
+
     /// May a value of type `from` stand where `target` is expected.
     pub(super) fn converts(&mut self, from: Ty, target: Ty) -> bool {
-        self.cx.is_subtype(from, target)
+        self.checker.is_subtype(from, target)
     }
 
     /// Reports a value of the wrong type, with the way from one to the other if there is one.
     pub(super) fn report_mismatch(&mut self, found: Ty, target: Ty, span: Span) {
-        let (wanted, is) = (self.cx.quote(target), self.cx.quote(found));
+        let (wanted, is) = (self.checker.quote(target), self.checker.quote(found));
         let label = if found == Ty::NULL { "this is `null`".to_string() } else { format!("this is {is}") };
         let mut diagnostic = Diagnostic::new(span, format!("expected {wanted}, found {is}"), label);
         if let Some(help) = self.help_for_mismatch(found, target) {
@@ -54,20 +68,23 @@ impl BodyChecker<'_, '_> {
     }
 
     fn help_for_mismatch(&mut self, found: Ty, target: Ty) -> Option<String> {
-        let wanted = self.cx.quote(target);
-        let kinds = (self.cx.types.kind(found).clone(), self.cx.types.kind(target).clone());
+        let wanted = self.checker.quote(target);
+        let kinds = (self.checker.types.kind(found).clone(), self.checker.types.kind(target).clone());
         Some(match kinds {
             (TyKind::Int, TyKind::Float) => "write `.toFloat()`; numbers do not convert by themselves".into(),
             (TyKind::Float, TyKind::Int) => "write `.toInt()`; numbers do not convert by themselves".into(),
             (TyKind::Int | TyKind::Float | TyKind::Bool, TyKind::String) => {
                 "write `.toString()`, or put it into a string as `${…}`".into()
             }
-            (TyKind::Null, _) => format!("only nullable types hold `null`: make it `{}?`", self.cx.show(target)),
-            (TyKind::Nullable(inner), _) if self.cx.is_subtype(inner, target) => {
-                "it may be null: test it with `!= null`, give a replacement with `?? …`, or assert with `!`".into()
+            (TyKind::Null, _) => {
+                format!("only nullable types hold `null`: make it `{}?`", self.checker.show(target))
+            }
+            (TyKind::Nullable(inner), _) if self.checker.is_subtype(inner, target) => {
+                "it may be null: test it with `!= null`, give a replacement with `?? …`, or assert with `!`"
+                    .into()
             }
             (TyKind::Param(param), TyKind::Any) => {
-                let name = self.cx.param_name(param);
+                let name = self.checker.param_name(param);
                 format!("`{name}` may stand for a nullable type: use `Any?`, or give `{name}` a bound")
             }
             (TyKind::Param(_), TyKind::Interface(..)) => {
@@ -85,11 +102,15 @@ impl BodyChecker<'_, '_> {
             (TyKind::Function(..), TyKind::Function(..)) => {
                 format!("function types must be the same; a closure literal `|…| …` adapts to {wanted}")
             }
-            (TyKind::Function(params, result), _) if params.is_empty() && self.cx.is_subtype(result, target) => {
+            (TyKind::Function(params, result), _)
+                if params.is_empty() && self.checker.is_subtype(result, target) =>
+            {
                 "call it: write `()` behind it".into()
             }
-            (TyKind::Any | TyKind::Interface(..) | TyKind::Class(..), _) if self.cx.is_subtype(target, found) => {
-                format!("if it is one, convert it with `as {}`", self.cx.show(target))
+            (TyKind::Any | TyKind::Interface(..) | TyKind::Class(..), _)
+                if self.checker.is_subtype(target, found) =>
+            {
+                format!("if it is one, convert it with `as {}`", self.checker.show(target))
             }
             (TyKind::Unit, _) => "it gives no value".into(),
             _ => return None,

@@ -84,6 +84,14 @@ impl Holes {
                 let actual = checker.without_null(actual);
                 self.unify(checker, inner, actual);
             }
+            (
+                TyKind::Class(_, parts) | TyKind::Interface(_, parts) | TyKind::Enum(_, parts),
+                TyKind::Never,
+            ) => parts.iter().for_each(|part| self.unify(checker, *part, Ty::NEVER)),
+            (TyKind::Array(part), TyKind::Never) => self.unify(checker, part, Ty::NEVER),
+            (TyKind::Function(params, result), TyKind::Never) => {
+                params.iter().chain([&result]).for_each(|part| self.unify(checker, *part, Ty::NEVER));
+            }
             (TyKind::Array(inner), TyKind::Array(found)) => self.unify(checker, inner, found),
             (TyKind::Function(params, result), TyKind::Function(found_params, found_result)) => {
                 self.unify_all(checker, &params, &found_params);

@@ -8,7 +8,10 @@
 pub const PRELUDE: &str = "std.prelude";
 
 /// A module of the standard library: its name and its files, as (path shown to the user, text).
-pub type LibraryModule = (&'static str, &'static [(&'static str, &'static str)]);
+pub type LibraryModule = (&'static str, &'static [LibraryFile]);
+
+/// A file of the library: the path shown to the user, and the text.
+pub type LibraryFile = (&'static str, &'static str);
 
 macro_rules! files {
     ($($path:literal),* $(,)?) => {
@@ -17,16 +20,31 @@ macro_rules! files {
 }
 
 /// All modules, the prelude first.
-pub const LIBRARY: &[LibraryModule] = &[(
-    PRELUDE,
-    files![
-        "prelude/errors.hol",
-        "prelude/interfaces.hol",
-        "prelude/system.hol",
-        "prelude/numbers.hol",
-        "prelude/strings.hol",
-    ],
-)];
+pub const LIBRARY: &[LibraryModule] = &[
+    (
+        PRELUDE,
+        files![
+            "prelude/errors.hol",
+            "prelude/interfaces.hol",
+            "prelude/system.hol",
+            "prelude/numbers.hol",
+            "prelude/strings.hol",
+            "prelude/builder.hol",
+            "prelude/options.hol",
+            "prelude/lists.hol",
+            "prelude/sorting.hol",
+            "prelude/maps.hol",
+            "prelude/sets.hol",
+            "prelude/threads.hol",
+            "prelude/channels.hol",
+        ],
+    ),
+    ("std.random", files!["random.hol"]),
+    ("std.heap", files!["heap.hol"]),
+    ("std.deque", files!["deque.hol"]),
+    ("std.math", files!["math.hol"]),
+    ("std.memory", files!["memory.hol"]),
+];
 
 /// The files of a module of the library.
 pub fn library_module(name: &str) -> Option<&'static LibraryModule> {

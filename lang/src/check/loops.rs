@@ -86,6 +86,7 @@ impl BodyChecker<'_, '_> {
         }
     }
 
+    /// `for x in e`. True if nothing behind it can run.
     pub(super) fn for_each(
         &mut self,
         label: Option<&Name>,
@@ -94,7 +95,7 @@ impl BodyChecker<'_, '_> {
         body: &ast::Block,
         span: Span,
         out: &mut Vec<Stmt>,
-    ) {
+    ) -> bool {
         let sequence = self.expr(iterable, Expected::Free);
         self.forget_assigned_in(span);
         let element = match self.types.kind(sequence.ty) {
@@ -108,8 +109,14 @@ impl BodyChecker<'_, '_> {
             let before = self.narrowed.clone();
             let (local, body) = self.loop_body(var, element, body);
             self.pop_loop(Some(before));
-            out.push(Stmt { kind: StmtKind::ForEach { id, local, iterable: sequence, body }, span });
-            return;
+            // There is nothing to go through if getting it never ends.
+            let ends = sequence.ty == Ty::NEVER;
+            let kind = match ends {
+                true => StmtKind::Expr(sequence),
+                false => StmtKind::ForEach { id, local, iterable: sequence, body },
+            };
+            out.push(Stmt { kind, span });
+            return ends;
         }
         // `let $iterator = e.iterator(); while $iterator.hasNext() { let x = $iterator.next(); … }`
         let place = sequence.span;
@@ -125,7 +132,8 @@ impl BodyChecker<'_, '_> {
             (has_next, self.call_named(read(), "next", place))
         };
         if cond.ty != Ty::BOOL && cond.ty != Ty::ERROR {
-            let message = format!("{} is no iterator: its `hasNext()` gives no `Bool`", self.quote(iterator_ty));
+            let message =
+                format!("{} is no iterator: its `hasNext()` gives no `Bool`", self.quote(iterator_ty));
             self.report(Diagnostic::new(place, message, "cannot be iterated over"));
         }
         let id = self.push_loop(label, None);
@@ -138,6 +146,7 @@ impl BodyChecker<'_, '_> {
         ];
         let inside = Expr { kind: ExprKind::Block(stmts, None), ty: Ty::UNIT, span: body.span };
         out.push(Stmt { kind: StmtKind::While(id, cond, inside), span });
+        false
     }
 
     /// `e.iterator()`, or a report that there is no such thing.
@@ -147,13 +156,14 @@ impl BodyChecker<'_, '_> {
             return self.call_named(sequence, "iterator", place);
         }
         let ty = self.quote(sequence.ty);
-        let mut diagnostic = Diagnostic::new(place, format!("{ty} cannot be iterated over"), format!("this is {ty}"));
+        let mut diagnostic =
+            Diagnostic::new(place, format!("{ty} cannot be iterated over"), format!("this is {ty}"));
+        let is_iterator = self.has_method(sequence.ty, "hasNext");
         diagnostic = match self.types.kind(sequence.ty) {
             TyKind::Nullable(_) => diagnostic.help("it may be null: test it with `!= null` first"),
             TyKind::Int => diagnostic.help("write `for i in 0..n` to count"),
-            _ if self.has_method(sequence.ty, "hasNext") => {
-                diagnostic.help("this is an iterator; `for` wants what has a method `iterator()` that gives one")
-            }
+            _ if is_iterator => diagnostic
+                .help("this is an iterator; `for` wants what has a method `iterator()` that gives one"),
             _ => diagnostic
                 .help("`for` works on arrays, `Bytes`, strings, and types with a method `iterator()`"),
         };
@@ -209,19 +219,24 @@ impl BodyChecker<'_, '_> {
             return found;
         }
         let outside = self.frames.iter().rev().skip(1).any(|frame| {
-            frame.loops.iter().any(|state| {
-                label.is_none_or(|label| state.label.as_deref() == Some(&*label.text))
-            })
+            frame
+                .loops
+                .iter()
+                .any(|state| label.is_none_or(|label| state.label.as_deref() == Some(&*label.text)))
         });
         let diagnostic = match label {
-            Some(label) if !outside => {
-                Diagnostic::new(label.span, format!("no loop around is called `{}`", label.text), "unknown label")
-                    .help("a label stands before a loop: `'name: for …`")
-            }
+            Some(label) if !outside => Diagnostic::new(
+                label.span,
+                format!("no loop around is called `{}`", label.text),
+                "unknown label",
+            )
+            .help("a label stands before a loop: `'name: for …`"),
             _ => Diagnostic::new(span, format!("`{word}` outside of a loop"), "there is no loop to leave"),
         };
         self.report(match outside {
-            true => diagnostic.help("a closure cannot leave the loop around it; let it return something instead"),
+            true => {
+                diagnostic.help("a closure cannot leave the loop around it; let it return something instead")
+            }
             false => diagnostic,
         });
         None

@@ -2,9 +2,10 @@
 //!
 //! It works in passes over all modules at once, because declarations may refer to each other in any order:
 //!
-//! 1. [`declare`] enters every name and numbers every declaration, superclasses before subclasses;
+//! 1. [`declare`] and [`declare_members`] enter every name and number every declaration, superclasses before
+//!    subclasses;
 //! 2. [`headers`] resolves what stands outside bodies: type parameters, supertypes, signatures, fields;
-//! 3. [`inheritance`] compares classes with what they extend and implement;
+//! 3. [`inheritance`] and [`implementing`] compare classes with what they extend and implement;
 //! 4. [`bodies`] checks every function, constructor and initialiser, each on its own ([`body`] and its
 //!    neighbours), and makes the typed trees;
 //! 5. [`finish`] moves the tables into the typed program if nothing was wrong.
@@ -20,13 +21,16 @@ mod access;
 mod assignments;
 mod bodies;
 mod body;
+mod bounds;
 mod builtin_members;
 mod calls;
 mod closures;
 mod conditions;
 mod construction;
+mod constructors;
 mod control;
 mod declare;
+mod declare_members;
 mod equality;
 mod exhaustive;
 mod expected;
@@ -34,6 +38,7 @@ mod expressions;
 mod finish;
 mod globals;
 mod headers;
+mod implementing;
 mod infer;
 mod inheritance;
 mod init_rules;
@@ -44,15 +49,19 @@ mod methods;
 pub(crate) mod modules;
 mod names;
 mod natives;
+mod needed;
 mod operators;
 mod patterns;
 mod resolve;
 mod scopes;
 mod show;
+mod sizes;
 mod statements;
 mod subtyping;
 mod suggest;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod variables;
 mod visit;
 
@@ -74,6 +83,7 @@ pub(crate) fn check_modules(
     modules: &[Module],
     diagnostics: Diagnostics,
 ) -> Result<TypedProgram, Diagnostics> {
+    let unreadable = !diagnostics.is_empty();
     let mut checker = Checker {
         sources,
         modules,
@@ -87,6 +97,8 @@ pub(crate) fn check_modules(
         globals: Vec::new(),
         params: Vec::new(),
         bounds_to_check: Vec::new(),
+        unreadable,
+        sizes: Vec::new(),
     };
     checker.declare();
     checker.resolve_headers();
@@ -112,12 +124,24 @@ struct Checker<'a> {
     params: Vec<ParamInfo>,
     /// Types with arguments that were written or inferred, whose bounds are checked when all headers are known.
     bounds_to_check: Vec<(Ty, Span)>,
+    /// Parsing found errors, so that declarations may be missing from the trees.
+    unreadable: bool,
+    /// How large each type is, see [`sizes`].
+    sizes: Vec<u32>,
 }
 
 impl<'a> Checker<'a> {
     /// Reports an error.
     fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.report(diagnostic);
+    }
+
+    /// Reports that something is not there. Where some text could not be read it may have been in that text, and
+    /// then nothing is said.
+    fn report_missing(&mut self, diagnostic: Diagnostic) {
+        if !self.unreadable {
+            self.report(diagnostic);
+        }
     }
 
     fn class(&self, class: ClassIndex) -> &ClassInfo<'a> {

@@ -5,6 +5,7 @@
 //! and left out; the rest is checked all the same.
 
 use super::library::{LIBRARY, PRELUDE, library_module};
+use super::needed::needed_prelude_files;
 use super::suggest::closest;
 use crate::ast;
 use crate::diagnostics::{Diagnostic, Diagnostics};
@@ -46,31 +47,33 @@ pub struct ModuleFile {
     /// The tree.
     pub ast: ast::Module,
     /// What it imports, without the prelude.
-    pub imports: Vec<ImportedModule>,
+    pub imports: Vec<ModuleId>,
 }
 
-/// An import that led to a module.
-#[derive(Clone, Copy, Debug)]
-pub struct ImportedModule {
-    /// The module.
-    pub module: ModuleId,
-    /// Which of the file's imports it is.
-    pub index: usize,
-    /// The declaration.
-    pub span: Span,
+/// How much of the prelude is loaded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PreludeExtent {
+    /// The files that the program mentions.
+    Needed,
+    /// All files.
+    Whole,
 }
 
 /// Loads a program. The prelude comes first, the main module last.
 pub fn load_modules(
     main_path: &str,
     loader: &dyn SourceLoader,
+    extent: PreludeExtent,
     sources: &mut Sources,
     diagnostics: &mut Diagnostics,
 ) -> Vec<Module> {
     let folder = main_path.rfind(['/', '\\']).map_or("", |slash| &main_path[..=slash]);
-    let mut loading = Loading { folder, loader, sources, diagnostics, modules: Vec::new(), known: Vec::new() };
-    loading.library(PRELUDE);
+    let mut loading =
+        Loading { folder, loader, sources, diagnostics, modules: Vec::new(), known: Vec::new() };
+    // The prelude is the first module, but what of it is needed is only known at the end.
+    loading.finish(PRELUDE.to_string(), true, Vec::new());
     loading.main(main_path);
+    loading.prelude(extent);
     loading.modules
 }
 
@@ -99,9 +102,9 @@ impl Loading<'_> {
         let file_name = &path[self.folder.len()..];
         let name = file_name.strip_suffix(".hol").unwrap_or(file_name).to_string();
         let bytes = self.loader.load(path);
-        let file = match bytes.and_then(|bytes| {
-            self.sources.add_bytes(path, bytes).map_err(|error| error.to_string())
-        }) {
+        let file = match bytes
+            .and_then(|bytes| self.sources.add_bytes(path, bytes).map_err(|error| error.to_string()))
+        {
             Ok(file) => file,
             Err(reason) => {
                 let file = self.sources.add(path, "");
@@ -111,6 +114,27 @@ impl Loading<'_> {
             }
         };
         self.finish(name, false, vec![file]);
+    }
+
+    /// Fills the prelude in.
+    fn prelude(&mut self, extent: PreludeExtent) {
+        let files = match extent {
+            PreludeExtent::Whole => {
+                library_module(PRELUDE).map_or(Vec::new(), |(_, files)| files.iter().collect())
+            }
+            PreludeExtent::Needed => {
+                let loaded = self.modules.iter().flat_map(|module| &module.files);
+                needed_prelude_files(loaded.map(|f| self.sources.text(f.file)))
+            }
+        };
+        let parsed = files
+            .into_iter()
+            .map(|(path, text)| {
+                let file = self.sources.add(*path, *text);
+                ModuleFile { file, ast: parse(self.sources, file, self.diagnostics), imports: Vec::new() }
+            })
+            .collect();
+        self.modules[ModuleId::PRELUDE.index()].files = parsed;
     }
 
     /// Loads a module of the standard library that is known to exist.
@@ -128,8 +152,7 @@ impl Loading<'_> {
             .into_iter()
             .map(|file| {
                 let ast = parse(self.sources, file, self.diagnostics);
-                let imports = ast.imports.iter().enumerate();
-                let imports = imports.filter_map(|(index, import)| self.import(index, import)).collect();
+                let imports = ast.imports.iter().filter_map(|import| self.import(import)).collect();
                 ModuleFile { file, ast, imports }
             })
             .collect();
@@ -139,16 +162,15 @@ impl Loading<'_> {
         id
     }
 
-    fn import(&mut self, index: usize, import: &ast::Import) -> Option<ImportedModule> {
+    fn import(&mut self, import: &ast::Import) -> Option<ModuleId> {
         let parts: Vec<&str> = import.path.iter().map(|part| &*part.text).collect();
         let name = parts.join(".");
         if parts.iter().any(|part| part.is_empty()) || parts.is_empty() {
             return None;
         }
-        let found = |module| Some(ImportedModule { module, index, span: import.span });
         match self.known.iter().find(|(known, _)| *known == name).map(|(_, state)| *state) {
             Some(State::Loaded(ModuleId::PRELUDE)) => return None,
-            Some(State::Loaded(module)) => return found(module),
+            Some(State::Loaded(module)) => return Some(module),
             Some(State::Failed) => return None,
             Some(State::Active) => {
                 self.cycle(&name, import);
@@ -158,14 +180,14 @@ impl Loading<'_> {
         }
         if parts[0] == "std" {
             if let Some(module) = self.library(&name) {
-                return found(module);
+                return Some(module);
             }
             self.missing_library(&name, import);
         } else {
             let path = format!("{}{}.hol", self.folder, parts.join("/"));
             let bytes = self.loader.load(&path);
             match bytes.and_then(|b| self.sources.add_bytes(&*path, b).map_err(|error| error.to_string())) {
-                Ok(file) => return found(self.finish(name, false, vec![file])),
+                Ok(file) => return Some(self.finish(name, false, vec![file])),
                 Err(reason) => self.missing(&name, &path, &reason, import),
             }
         }
@@ -175,7 +197,8 @@ impl Loading<'_> {
 
     fn cycle(&mut self, name: &str, import: &ast::Import) {
         let active = self.known.iter().filter(|(_, state)| *state == State::Active);
-        let mut chain: Vec<&str> = active.map(|(name, _)| &**name).skip_while(|active| *active != name).collect();
+        let mut chain: Vec<&str> =
+            active.map(|(name, _)| &**name).skip_while(|active| *active != name).collect();
         let (message, label) = if chain.len() < 2 {
             (format!("the module `{name}` imports itself"), "this is the module itself")
         } else {

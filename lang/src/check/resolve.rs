@@ -1,6 +1,7 @@
 //! Written types to [`Ty`].
 
 use super::Checker;
+use super::calls::in_place_of;
 use super::declare::BUILT_IN_TYPES;
 use super::scopes::Lookup;
 use super::show::counted;
@@ -59,7 +60,8 @@ impl Checker<'_> {
                     return self.types.intern(TyKind::Param(param));
                 }
                 if scope.hidden.iter().any(|(known, _)| *known == name.text) {
-                    let message = format!("a static member cannot use the type parameter `{}` of its class", name.text);
+                    let message =
+                        format!("a static member cannot use the type parameter `{}` of its class", name.text);
                     self.report(
                         Diagnostic::new(name.span, message, "belongs to the instances")
                             .help("give the function a type parameter of its own"),
@@ -96,14 +98,18 @@ impl Checker<'_> {
             Entity::Interface(index) => {
                 (self.interface(index).params.len(), TyKind::Interface(index, arguments.clone()))
             }
-            Entity::Enum(index) => (self.enumeration(index).params.len(), TyKind::Enum(index, arguments.clone())),
+            Entity::Enum(index) => {
+                (self.enumeration(index).params.len(), TyKind::Enum(index, arguments.clone()))
+            }
             Entity::Function(_) | Entity::Global(_) => {
                 let message = format!("`{}` is not a type", name.text);
                 let label = match declared.entity {
                     Entity::Function(_) => "this is a function",
                     _ => "this is a variable",
                 };
-                self.report(Diagnostic::new(name.span, message, label).related(declared.span, "declared here"));
+                self.report(
+                    Diagnostic::new(name.span, message, label).related(declared.span, "declared here"),
+                );
                 return Ty::ERROR;
             }
         };
@@ -119,7 +125,8 @@ impl Checker<'_> {
 
     fn report_missing_type(&mut self, name: &Name, scope: &TypeScope) {
         let params: Vec<Box<str>> = scope.params.iter().map(|(name, _)| name.clone()).collect();
-        let more: Vec<&str> = params.iter().map(|name| &**name).chain(BUILT_IN_TYPES.iter().copied()).collect();
+        let more: Vec<&str> =
+            params.iter().map(|name| &**name).chain(BUILT_IN_TYPES.iter().copied()).collect();
         let spelling = match &*name.text {
             "int" | "i64" | "i32" | "Integer" | "Long" | "long" => Some("Int"),
             "float" | "double" | "Double" | "f64" => Some("Float"),
@@ -136,7 +143,7 @@ impl Checker<'_> {
         } else if let Some(help) = self.help_for_missing(scope, &name.text, &more) {
             diagnostic = diagnostic.help(help);
         }
-        self.report(diagnostic);
+        self.report_missing(diagnostic);
     }
 
     /// A type of the language itself.
@@ -171,10 +178,11 @@ impl Checker<'_> {
                 counted(expected, "type argument"),
                 if args.is_empty() { "none".to_string() } else { args.len().to_string() }
             );
-            let example = ["T", "U", "V", "W"].iter().cycle().take(expected).copied().collect::<Vec<_>>();
+            let example: Vec<String> =
+                (0..expected).map(|i| ["T", "U", "V", "W"][i % 4].to_string()).collect();
             let help = match expected {
                 0 => format!("write `{}`", name.text),
-                _ => format!("write `{}<{}>` with types for {}", name.text, example.join(", "), example.join(", ")),
+                _ => format!("write `{}<{}>` with {}", name.text, example.join(", "), in_place_of(&example)),
             };
             self.report(Diagnostic::new(span, message, "wrong number of type arguments").help(help));
             return false;

@@ -2,7 +2,7 @@
 //! of these that has the name wins, so that a program may have a `List` of its own.
 
 use super::Checker;
-use super::modules::{ImportedModule, ModuleId};
+use super::modules::ModuleId;
 use super::suggest::closest;
 use super::tables::*;
 use crate::ast::Name;
@@ -22,17 +22,15 @@ pub(super) enum Lookup {
 }
 
 impl Checker<'_> {
-    fn imports_of(&self, file: FileId) -> &[ImportedModule] {
+    fn imports_of(&self, file: FileId) -> &[ModuleId] {
         let mut files = self.modules.iter().flat_map(|module| &module.files);
         files.find(|module_file| module_file.file == file).map_or(&[], |module_file| &module_file.imports)
     }
 
     /// The module that a file has imported under the name `alias`, the last part of its path.
     pub(super) fn module_alias(&self, file: FileId, alias: &str) -> Option<ModuleId> {
-        let last = |import: &&ImportedModule| {
-            self.modules[import.module.index()].name.rsplit('.').next() == Some(alias)
-        };
-        self.imports_of(file).iter().find(last).map(|import| import.module)
+        let last = |import: &&ModuleId| self.modules[import.index()].name.rsplit('.').next() == Some(alias);
+        self.imports_of(file).iter().find(last).copied()
     }
 
     /// Looks for a name in the top level as seen from `file` of `module`.
@@ -44,11 +42,11 @@ impl Checker<'_> {
         let mut found: Vec<(ModuleId, Declared)> = Vec::new();
         let mut hidden = None;
         for import in self.imports_of(file) {
-            if found.iter().any(|(module, _)| *module == import.module) {
+            if found.iter().any(|(module, _)| module == import) {
                 continue;
             }
-            match self.lookup_in(import.module, file, name) {
-                Lookup::Found(declared) => found.push((import.module, declared)),
+            match self.lookup_in(*import, file, name) {
+                Lookup::Found(declared) => found.push((*import, declared)),
                 Lookup::Private(declared) => hidden = Some(declared),
                 _ => {}
             }
@@ -91,19 +89,23 @@ impl Checker<'_> {
             }
             Lookup::Private(declared) => {
                 let message = format!("`{}` is private to its file", name.text);
-                let help = format!("remove `private` from the declaration, or do not use `{}` here", name.text);
+                let help =
+                    format!("remove `private` from the declaration, or do not use `{}` here", name.text);
                 Diagnostic::new(name.span, message, "not visible here")
                     .related(declared.span, "declared here")
                     .help(help)
             }
-            Lookup::Missing => Diagnostic::new(name.span, format!("there is no {what} `{}`", name.text), "unknown name"),
+            Lookup::Missing => {
+                let message = format!("there is no {what} `{}`", name.text);
+                return self.report_missing(Diagnostic::new(name.span, message, "unknown name"));
+            }
         };
         self.report(diagnostic);
     }
 
     /// All names of the top level visible in a file, for suggestions.
     pub(super) fn visible_names(&self, module: ModuleId, file: FileId) -> Vec<&str> {
-        let imports = self.imports_of(file).iter().map(|import| import.module);
+        let imports = self.imports_of(file).iter().copied();
         let modules = [module].into_iter().chain(imports).chain([ModuleId::PRELUDE]);
         let names = modules.flat_map(|module| self.names[module.index()].iter());
         names.filter(|(_, d)| !d.private || d.span.file == file).map(|(name, _)| &**name).collect()
@@ -124,7 +126,8 @@ impl Checker<'_> {
         if let Some(close) = closest(name, more.iter().copied().chain(visible)) {
             return Some(format!("did you mean `{close}`?"));
         }
-        self.module_declaring(name).map(|module| format!("`{name}` is declared in `{module}`: write `import {module}`"))
+        self.module_declaring(name)
+            .map(|module| format!("`{name}` is declared in `{module}`: write `import {module}`"))
     }
 
     /// Reports a use of something private to another file; true if it may be used.
@@ -133,7 +136,9 @@ impl Checker<'_> {
             return true;
         }
         let message = format!("`{}` is private to its file", name.text);
-        self.report(Diagnostic::new(name.span, message, "not visible here").related(declared, "declared here"));
+        self.report(
+            Diagnostic::new(name.span, message, "not visible here").related(declared, "declared here"),
+        );
         false
     }
 }

@@ -1,7 +1,7 @@
 //! Blocks and statements.
 
 use super::body::{BodyChecker, VariableKind};
-use super::expected::{Expected, discarded};
+use super::expected::Expected;
 use crate::ast;
 use crate::diagnostics::Diagnostic;
 use crate::span::Span;
@@ -84,7 +84,7 @@ impl BodyChecker<'_, '_> {
     fn report_no_value(&mut self, block: Span, wanted: Ty) {
         let wanted = self.quote(wanted);
         let end = Span { start: block.end.saturating_sub(1).max(block.start), ..block };
-        self.report(
+        self.report_missing(
             Diagnostic::new(end, format!("missing return value: expected {wanted}"), "the end can be reached without a value")
                 .help("end the block with an expression of that type, or leave with `return` or `throw` on every way"),
         );
@@ -134,8 +134,7 @@ impl BodyChecker<'_, '_> {
                 false
             }
             ast::StmtKind::ForEach { label, var, iterable, body } => {
-                self.for_each(label.as_ref(), var, iterable, body, span, out);
-                false
+                self.for_each(label.as_ref(), var, iterable, body, span, out)
             }
         }
     }
@@ -169,11 +168,5 @@ impl BodyChecker<'_, '_> {
             init.ty = if init.ty == Ty::ERROR { ty } else { init.ty };
         }
         init
-    }
-
-    /// The effects of an expression, with a type that says so.
-    pub(super) fn for_effect(&mut self, expr: &ast::Expr) -> Expr {
-        let expr = self.expr(expr, Expected::Discard);
-        discarded(expr)
     }
 }

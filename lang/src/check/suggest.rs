@@ -6,7 +6,8 @@ pub fn closest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Opt
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates.filter(|candidate| *candidate != name && !candidate.starts_with('$')) {
         let distance = if candidate.eq_ignore_ascii_case(name) { 0 } else { edits(name, candidate) };
-        if distance <= allowed && distance < candidate.len().max(1) && best.is_none_or(|(d, _)| distance < d) {
+        if distance <= allowed && distance < candidate.len().max(1) && best.is_none_or(|(d, _)| distance < d)
+        {
             best = Some((distance, candidate));
         }
     }

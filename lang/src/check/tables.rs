@@ -6,9 +6,7 @@ use std::rc::Rc;
 use super::modules::ModuleId;
 use crate::ast;
 use crate::span::{FileId, Span};
-use crate::typed::{
-    Body, ClassIndex, EnumIndex, FunctionIndex, GlobalIndex, InterfaceIndex, ParamIndex, Ty,
-};
+use crate::typed::{Body, ClassIndex, EnumIndex, FunctionIndex, GlobalIndex, InterfaceIndex, ParamIndex, Ty};
 
 /// What a name at the top level stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -55,9 +55,17 @@ impl VariableFacts {
     }
 }
 
+/// Is `super(…)` written in the block, outside of closures.
+pub(super) fn mentions_super_init(block: &Block) -> bool {
+    let mut pass = Pass::default();
+    pass.block(block);
+    pass.super_init
+}
+
 #[derive(Default)]
 struct Pass {
     found: VariableFacts,
+    super_init: bool,
     /// The variables in scope: name, start of the declaration, depth of closures there.
     scope: Vec<(Box<str>, u32, u32)>,
     closures: u32,
@@ -161,7 +169,11 @@ impl Pass {
                 self.expr(callee);
                 self.exprs(args);
             }
-            ExprKind::SuperInit(args) | ExprKind::SuperCall { args, .. } => self.exprs(args),
+            ExprKind::SuperInit(args) => {
+                self.super_init |= self.closures == 0;
+                self.exprs(args);
+            }
+            ExprKind::SuperCall { args, .. } => self.exprs(args),
             ExprKind::Member { object, .. } => self.expr(object),
             ExprKind::Index(a, b) | ExprKind::Binary(_, _, a, b) => {
                 self.expr(a);

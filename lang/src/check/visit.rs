@@ -1,7 +1,7 @@
 //! Walking typed trees.
 //!
 //! [`children`] is the one place that knows where every node keeps its parts; the other walks are made of it.
-//! None of them enters the bodies of closures, which have locals and loops of their own.
+//! Those of locals and loops do not enter the bodies of closures, which have their own.
 
 use crate::typed::*;
 
@@ -125,11 +125,17 @@ pub(super) fn for_own_exprs(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
     children(expr, &mut |child| for_own_exprs(child, visit));
 }
 
+/// Calls `change` on an expression and everything in it, inner nodes first, so that what `change` puts in is not
+/// visited.
+pub(super) fn rewrite_own_exprs(expr: &mut Expr, change: &mut dyn FnMut(&mut Expr)) {
+    children(expr, &mut |child| rewrite_own_exprs(child, change));
+    change(expr);
+}
+
 /// Calls `visit` on every mention of a local of this body.
 pub(super) fn for_own_locals(expr: &mut Expr, visit: &mut dyn FnMut(&mut LocalIndex)) {
     for_own_exprs(expr, &mut |expr| match &mut expr.kind {
-        ExprKind::Local(local)
-        | ExprKind::IfNonNull { local, .. } => visit(local),
+        ExprKind::Local(local) | ExprKind::IfNonNull { local, .. } => visit(local),
         ExprKind::Closure(closure) => closure.captures.iter_mut().for_each(|(outer, _)| visit(outer)),
         ExprKind::Block(stmts, _) => {
             for stmt in stmts {
@@ -160,4 +166,20 @@ fn pattern_locals(pattern: &mut Pattern, visit: &mut dyn FnMut(&mut LocalIndex))
         }
         _ => {}
     }
+}
+
+/// Gives every mention of a global its final number, closures included.
+pub(super) fn renumber_globals(expr: &mut Expr, number: &[GlobalIndex]) {
+    for_own_exprs(expr, &mut |expr| match &mut expr.kind {
+        ExprKind::Global(global) => *global = number[global.index()],
+        ExprKind::Closure(closure) => renumber_globals(&mut closure.body.expr, number),
+        ExprKind::Block(stmts, _) => {
+            for stmt in stmts {
+                if let StmtKind::SetGlobal(global, _) = &mut stmt.kind {
+                    *global = number[global.index()];
+                }
+            }
+        }
+        _ => {}
+    });
 }

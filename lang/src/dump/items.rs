@@ -40,7 +40,10 @@ pub(super) fn item(item: &Item) -> Tree {
             let params = type_params(&enumeration.type_params);
             let head = format!("{private}enum {}{params}", enumeration.name.text);
             let variants = enumeration.variants.iter().map(|variant| match &variant.fields {
-                Some(fields) => Tree::list("variant", [Tree::word(format!("{}({})", variant.name.text, self::params(fields)))]),
+                Some(fields) => Tree::list(
+                    "variant",
+                    [Tree::word(format!("{}({})", variant.name.text, self::params(fields)))],
+                ),
                 None => Tree::list("variant", [Tree::word(&*variant.name.text)]),
             });
             Tree::list(head, variants.chain(enumeration.methods.iter().map(member)))

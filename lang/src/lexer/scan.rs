@@ -22,13 +22,7 @@ impl Lexer<'_> {
     /// The text of a string from `from` to its next interpolation or its end. The token begins at `start` with
     /// a quote (`opening` is `StrStart`) or the brace that closes an interpolation (`StrMiddle`); `string` is
     /// where the whole string begins.
-    pub(super) fn string_text(
-        &mut self,
-        string: Checkpoint,
-        start: usize,
-        from: usize,
-        opening: TokenKind,
-    ) {
+    pub(super) fn string_text(&mut self, string: Checkpoint, start: usize, from: usize, opening: TokenKind) {
         let bytes = self.text.as_bytes();
         let mut at = from;
         while let Some(byte) = bytes.get(at) {
@@ -159,8 +153,14 @@ impl Lexer<'_> {
             .take_while(|(_, character)| *character != '\n')
             .find(|(offset, character)| *character == '\'' && *offset >= length)
             .map(|(offset, _)| offset);
+        // A label stands before a colon or behind a jump.
+        let behind_jump = self
+            .tokens
+            .last()
+            .is_some_and(|token| matches!(token.kind, TokenKind::Break | TokenKind::Continue));
+        let is_placed = is_label && (behind_jump || rest[word..].trim_start_matches(' ').starts_with(':'));
         match closing {
-            Some(offset) if !is_label || offset == word => {
+            Some(offset) if !is_placed || offset == word => {
                 let end = start + offset + 2;
                 self.report(
                     Diagnostic::new(
@@ -255,7 +255,8 @@ impl Lexer<'_> {
             true => format!("the character `{shown}` cannot stand here"),
             false => format!("the characters `{shown}` cannot stand here"),
         };
-        let mut diagnostic = Diagnostic::new(self.span(start, start + length), message, "not part of any token");
+        let mut diagnostic =
+            Diagnostic::new(self.span(start, start + length), message, "not part of any token");
         if let Some(help) = help_for(first) {
             diagnostic = diagnostic.help(help);
         }

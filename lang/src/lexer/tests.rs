@@ -86,10 +86,10 @@ fn a_byte_order_mark_is_skipped() {
 fn wrong_numbers_are_one_error_each() {
     bad("9223372036854775809", &["0: this integer is too large"]);
     bad("0x", &["0: this number has no digits"]);
-    bad("12ab + 1.5f", &[
-        "0: a number is followed directly by letters",
-        "7: a number is followed directly by letters",
-    ]);
+    bad(
+        "12ab + 1.5f",
+        &["0: a number is followed directly by letters", "7: a number is followed directly by letters"],
+    );
     bad("1e400", &["0: this number is too large for a `Float`"]);
 }
 
@@ -100,12 +100,16 @@ fn wrong_characters_are_one_error_each() {
     bad("'''", &["0: a quote in a character literal needs a backslash"]);
     bad("' ", &["0: a character literal is never closed"]);
     bad(r"'\q'", &["1: an escape sequence is wrong"]);
-    bad("'hello world'", &["12: a character literal is never closed"]);
+    bad("'hello world'", &["0: a character literal holds one character"]);
+    bad("break 'a; x = 'b'", &[]);
 }
 
 #[test]
 fn junk_is_one_error_a_run() {
-    bad("a §§§ b #@", &["2: the characters `§§§` cannot stand here", "11: the characters `#@` cannot stand here"]);
+    bad(
+        "a §§§ b #@",
+        &["2: the characters `§§§` cannot stand here", "11: the characters `#@` cannot stand here"],
+    );
     bad("\0\0\u{1b}", &["0: the characters `\\0\\0\\u{1b}` cannot stand here"]);
 }
 
@@ -120,7 +124,10 @@ fn a_forgotten_quote_ends_at_its_line() {
 fn a_forgotten_brace_ends_at_its_line() {
     let (shown, errors) = kinds("f(\"a${x\")\nlet b = \"c\"\n");
     assert_eq!(errors, ["4: an interpolation is never closed"]);
-    assert!(shown.ends_with("string-end: \u{21b5}keyword:let name:b symbol:= string:\"c\" \u{21b5}end:"), "{shown}");
+    assert!(
+        shown.ends_with("string-end: \u{21b5}keyword:let name:b symbol:= string:\"c\" \u{21b5}end:"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -133,9 +140,12 @@ fn what_never_ends_is_one_error() {
 
 #[test]
 fn wrong_escapes_do_not_swallow_the_quote() {
-    bad(r#""\x" "\u{" "\q" b"#, &[
-        "1: an escape sequence is wrong",
-        "6: an escape sequence is wrong",
-        "12: an escape sequence is wrong",
-    ]);
+    bad(
+        r#""\x" "\u{" "\q" b"#,
+        &[
+            "1: an escape sequence is wrong",
+            "6: an escape sequence is wrong",
+            "12: an escape sequence is wrong",
+        ],
+    );
 }

@@ -5,9 +5,11 @@
 //! known only when its end is reached). And it follows jumps to their final destination before the code is fixed: a
 //! dispatched instruction costs the same whatever it does, so a jump to a jump is worth removing.
 
+mod copies;
+
 use holloway_bytecode::code::Code;
 use holloway_bytecode::ops::OpShape;
-use holloway_bytecode::{Builder, ClassId, Op, Position, Register};
+use holloway_bytecode::{Builder, ClassId, Op, Position, Register, Type};
 
 /// A place in the code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +24,8 @@ pub(super) struct Gap(u32);
 enum Kind {
     /// One word.
     Plain,
+    /// One word with a fourth register.
+    Fourth(u8),
     /// With a 64-bit constant.
     Wide(u64),
     /// A conditional branch.
@@ -36,6 +40,8 @@ enum Kind {
     Bind(Label),
     /// Not an instruction: the gap with this number.
     Gap(u32),
+    /// Not an instruction: what was here turned out to be unnecessary.
+    Nothing,
 }
 
 /// An instruction or a mark between instructions.
@@ -120,6 +126,11 @@ impl Buffer {
         if matches!(op.shape(), OpShape::Return | OpShape::Throw) {
             self.reachable = false;
         }
+    }
+
+    /// An instruction of one word with a fourth register.
+    pub(super) fn op_n(&mut self, op: Op, a: u16, b: u16, c: u16, n: u8) {
+        self.push(op, a, b, c, Kind::Fourth(n));
     }
 
     /// An instruction with a 32-bit operand.
@@ -251,8 +262,9 @@ impl Buffer {
         self.labels[label.0 as usize].used = true;
     }
 
-    /// Gives every instruction its place.
-    pub(super) fn finish(mut self) -> Code {
+    /// Gives every instruction its place. `types` are those of the registers.
+    pub(super) fn finish(mut self, types: &[Type]) -> Code {
+        self.save_copies(types);
         self.thread();
         Assembly::new(&self).run()
     }
@@ -304,7 +316,9 @@ impl Buffer {
     /// The first instruction at or after a label.
     fn landing(&self, label: Label) -> Option<usize> {
         let bound = self.labels[label.0 as usize].bound? as usize;
-        let skip = self.items[bound..].iter().position(|item| !matches!(item.kind, Kind::Bind(_)))?;
+        let skip = self.items[bound..]
+            .iter()
+            .position(|item| !matches!(item.kind, Kind::Bind(_) | Kind::Nothing))?;
         Some(bound + skip)
     }
 
@@ -365,6 +379,7 @@ impl<'b> Assembly<'b> {
                     let label = self.place(label);
                     self.builder.bind(label);
                 }
+                Kind::Nothing => {}
                 _ if !reachable => {}
                 Kind::Gap(number) => buffer.gaps[number as usize].iter().for_each(|item| self.write(item)),
                 Kind::Jump(target) if self.falls_into(at + 1, target) => {}
@@ -445,6 +460,7 @@ impl<'b> Assembly<'b> {
         self.builder.position(item.position);
         match item.kind {
             Kind::Plain => self.builder.op(item.op, item.a, item.b, item.c),
+            Kind::Fourth(n) => self.builder.op_n(item.op, item.a, item.b, item.c, n),
             Kind::Wide(x) => self.builder.wide(item.op, item.a, item.b, item.c, x),
             Kind::Branch(target) => {
                 let target = self.target(target);
@@ -465,7 +481,7 @@ impl<'b> Assembly<'b> {
                 let bc = item.b as u32 | (item.c as u32) << 16;
                 self.builder.call(item.op, item.a, bc, arguments);
             }
-            Kind::Bind(_) | Kind::Gap(_) => {}
+            Kind::Bind(_) | Kind::Gap(_) | Kind::Nothing => {}
         }
     }
 }

@@ -4,7 +4,9 @@
 use super::function::FunctionLowering;
 use super::instances::Environment;
 use super::{Lowering, Work};
-use crate::typed::{ClassIndex, GlobalIndex, Ty, TyKind};
+use crate::check::library::LIBRARY;
+use crate::span::FileId;
+use crate::typed::{ClassIndex, GlobalIndex, TyKind};
 use holloway_bytecode::{ClassId, ErrorKind, FunctionId, Global, GlobalId, Op, Type};
 use std::rc::Rc;
 
@@ -63,11 +65,19 @@ impl<'p> Lowering<'p> {
     /// the standard library are known to do nothing else.
     pub(super) fn reach_globals(&mut self) {
         for (at, global) in self.declarations.globals.iter().enumerate() {
-            if !self.sources.path(global.span.file).starts_with("std/") {
+            let index = GlobalIndex(at as u32);
+            // A constant needs no global: nothing reads it.
+            if !self.is_library(global.span.file) && self.global_constant(index).is_none() {
                 self.place = global.span;
-                self.global(GlobalIndex(at as u32));
+                self.global(index);
             }
         }
+    }
+
+    /// Is the file one of the standard library (and not one of the same name).
+    fn is_library(&self, file: FileId) -> bool {
+        let (path, text) = (self.sources.path(file), self.sources.text(file));
+        LIBRARY.iter().flat_map(|(_, files)| files.iter()).any(|known| *known == (path, text))
     }
 
     /// Makes the entry function, last of all.
@@ -88,13 +98,16 @@ impl<'p> Lowering<'p> {
             let ty = code.lowering.program.globals[global.index()].ty;
             let value = code.registers.allocate(result.unwrap_or(ty));
             code.buffer.call(Op::Call, if result.is_some() { value.0 } else { 0 }, init.0, &[]);
-            if source.ty == Ty::UNIT {
+            if result.is_none() {
                 code.buffer.op_bc(Op::LoadInt, value.0, 0);
             }
             code.buffer.op_bc(Op::StoreGlobal, value.0, global.0);
             code.registers.free(value);
         }
-        code.buffer.call(Op::Call, 0, main.0, &[]);
+        code.at(code.lowering.declarations.functions[code.lowering.declarations.main.index()].span);
+        let result = code.lowering.program.functions[main.index()].result;
+        let result = result.map_or(0, |ty| code.registers.allocate(ty).0);
+        code.buffer.call(Op::Call, result, main.0, &[]);
         code.buffer.op(Op::ReturnUnit, 0, 0, 0);
         let function = code.finish("$start".into(), 0);
         self.program.functions.push(function);
@@ -106,8 +119,9 @@ impl<'p> FunctionLowering<'_, 'p> {
     fn make_singleton(&mut self, singleton: &Singleton) {
         let object = self.registers.allocate(Type::class(singleton.class));
         self.buffer.op_bc(Op::New, object.0, singleton.class.0);
-        if let SingletonKind::Variant(ordinal) = singleton.kind {
-            if ordinal != 0 {
+        match singleton.kind {
+            SingletonKind::Variant(0) | SingletonKind::Closure => {}
+            SingletonKind::Variant(ordinal) => {
                 let value = self.registers.allocate(Type::Int);
                 self.buffer.op_bc(Op::LoadInt, value.0, ordinal as u32);
                 self.buffer.op(Op::PutField, value.0, object.0, super::enums::ORDINAL);
@@ -118,4 +132,3 @@ impl<'p> FunctionLowering<'_, 'p> {
         self.registers.free(object);
     }
 }
-

@@ -81,6 +81,7 @@ impl<'p> Lowering<'p> {
             payloads.push(payload);
         }
         let (fields, places) = merged(&payloads);
+        self.check_fields(fields.len());
         let largest = payloads.iter().map(Vec::len).max().unwrap_or(0);
         let layout = if fields.len() - 1 <= largest + MERGE_SLACK {
             let made = &mut self.program.classes[class.index()];
@@ -158,7 +159,8 @@ fn merged(payloads: &[Vec<Field>]) -> (Vec<Field>, Vec<Vec<u16>>) {
     for payload in payloads {
         let mut own: Vec<u16> = Vec::new();
         for field in payload {
-            let shared = (1..fields.len()).find(|&at| fields[at].ty == field.ty && !own.contains(&(at as u16)));
+            let shared =
+                (1..fields.len()).find(|&at| fields[at].ty == field.ty && !own.contains(&(at as u16)));
             let at = shared.unwrap_or_else(|| {
                 fields.push(field.clone());
                 fields.len() - 1

@@ -4,6 +4,7 @@
 use super::{Lowering, Work};
 use crate::typed::{FixedHasher, FunctionIndex, ParamIndex, Ty, TyKind};
 use hashbrown::HashMap;
+use holloway_bytecode::verify::MAX_PARAMS;
 use holloway_bytecode::{Function, FunctionId, Type};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -90,6 +91,11 @@ impl<'p> Lowering<'p> {
         result: Option<Type>,
         work: Work<'p>,
     ) -> FunctionId {
+        if params.len() > MAX_PARAMS {
+            let message =
+                format!("a function cannot have more than {MAX_PARAMS} parameters, `this` included");
+            self.report(message, "too many parameters");
+        }
         let id = FunctionId(self.program.functions.len() as u32);
         self.program.functions.push(Function {
             name: name.into(),

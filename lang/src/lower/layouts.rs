@@ -263,9 +263,7 @@ impl<'p> Lowering<'p> {
                     continue;
                 }
                 let slot = match source.methods.iter().find(|method| &*method.name == name) {
-                    Some(own) => {
-                        Slot { name, function: own.function, environment: environment.clone() }
-                    }
+                    Some(own) => Slot { name, function: own.function, environment: environment.clone() },
                     None => match superclass.and_then(|class| self.inherited_method(class, name)) {
                         Some((function, environment)) => Slot { name, function, environment },
                         None => {
@@ -294,12 +292,20 @@ impl<'p> Lowering<'p> {
                 extends.push(wider);
             }
         }
+        if self.program.interfaces.len() > u16::MAX as usize {
+            self.report("the program has more than 65,536 interfaces", "one more");
+        }
         let id = InterfaceId(self.program.interfaces.len() as u32);
         let name = self.type_name(ty).into();
         self.program.interfaces.push(Interface { name, extends, methods: Vec::new() });
         self.interface_details.push(InterfaceDetail { declaration, environment });
         self.incomplete.push_back(Incomplete::Interface(id));
         id
+    }
+
+    /// The type arguments of an interface.
+    pub(super) fn interface_environment(&self, interface: InterfaceId) -> Rc<Environment<'p>> {
+        self.interface_details[interface.index()].environment.clone()
     }
 
     /// Gives a class or interface its parts.
@@ -408,10 +414,18 @@ impl<'p> Lowering<'p> {
                 .collect();
             interfaces.push(Implementation { interface, slots });
         }
+        self.check_fields(fields.len());
         let made = &mut self.program.classes[class.index()];
         (made.layout, made.methods, made.interfaces) = (Layout::Object(fields), methods, interfaces);
         if let ClassDetail::Declared(detail) = &mut self.details[class.index()] {
             detail.completed = true;
+        }
+    }
+
+    /// Instructions name fields by 16 bits.
+    pub(super) fn check_fields(&mut self, count: usize) {
+        if count > u16::MAX as usize {
+            self.report("a class or variant cannot have more than 65,535 fields", "too many fields");
         }
     }
 

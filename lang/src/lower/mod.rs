@@ -1,27 +1,27 @@
 //! Lowering: from the typed program to bytecode.
 //!
-//! Everything is driven by what is reached. [`lower()`] asks for `main` and for the initialisers of globals; to lower a
+//! Everything is driven by what is reached. `lower()` asks for `main` and for the initialisers of globals; to lower a
 //! function is to meet the functions, classes and strings that it uses, each of which is given its number at once and
 //! put on a list of work. Generic code is instantiated on the way: a function or class together with its type arguments is
-//! one entry ([`instances`], [`layouts`]). What nobody reaches costs nothing, so that a small program starts quickly
+//! one entry (`instances`, `layouts`). What nobody reaches costs nothing, so that a small program starts quickly
 //! although the standard library is large.
 //!
 //! Inside a function, code is generated in one pass over the tree, into a buffer that knows labels and reachability
-//! ([`buffer`]). Every expression is told where its value should go ([`function::Goal`]), so that hardly any value is
+//! (`buffer`). Every expression is told where its value should go (`function::Goal`), so that hardly any value is
 //! moved after it was made. The interpreter pays for each instruction that it dispatches, and nearly every decision in
 //! these files is about having one less.
 //!
 //! | file | what it lowers |
 //! |---|---|
-//! | [`instances`], [`names`] | functions with type arguments; names of instances |
-//! | [`layouts`], [`enums`], [`hierarchy`] | types: classes, interfaces, enums, closures, cells |
-//! | [`function`], [`registers`], [`buffer`], [`locals`] | one function: frame, code, variables and what is known of them |
-//! | [`expressions`], [`arithmetic`], [`constants`], [`conditions`] | values and conditions |
-//! | [`statements`], [`loops`], [`errors`], [`matching`], [`tests`](mod@type_tests) | control flow |
-//! | [`calls`], [`closures`], [`builtins`], [`strings`] | calls of all kinds |
-//! | [`convert`], [`equality`] | boxing, casts, comparison of values |
-//! | [`helpers`], [`entry`] | functions that no source text stands for |
-//! | [`walk`] | questions about a tree, asked before it is lowered |
+//! | `instances`, `names` | functions with type arguments; names of instances |
+//! | `layouts`, `enums`, `hierarchy` | types: classes, interfaces, enums, closures, cells |
+//! | `function`, `registers`, `buffer`, `locals` | one function: frame, code, variables and what is known of them |
+//! | `expressions`, `arithmetic`, `constants`, `conditions`, `truth` | values and conditions |
+//! | `statements`, `loops`, `errors`, `matching`, `type_tests` | control flow |
+//! | `calls`, `closures`, `builtins`, `strings` | calls of all kinds |
+//! | `convert`, `equality` | boxing, casts, comparison of values |
+//! | `helpers`, `entry` | functions that no source text stands for |
+//! | `walk` | questions about a tree, asked before it is lowered |
 
 mod arithmetic;
 mod buffer;
@@ -40,15 +40,19 @@ mod function;
 mod globals;
 mod helpers;
 mod hierarchy;
+mod inits;
 mod instances;
 mod layouts;
 mod locals;
 mod loops;
 mod matching;
 mod names;
+mod objects;
+mod patterns;
 mod registers;
 mod statements;
 mod strings;
+mod truth;
 mod type_tests;
 mod walk;
 
@@ -66,7 +70,8 @@ use std::rc::Rc;
 /// functions that are too large.
 pub fn lower(program: TypedProgram, sources: &Sources) -> Result<Program, Diagnostics> {
     with_deep_stack(move || {
-        let TypedProgram { types, classes, interfaces, enums, functions, globals, params, main, known } = program;
+        let TypedProgram { types, classes, interfaces, enums, functions, globals, params, main, known } =
+            program;
         let declarations =
             Declarations { classes, interfaces, enums, functions, globals, params, main, known };
         Lowering::new(&declarations, types, sources).run()
@@ -106,8 +111,8 @@ struct Lowering<'p> {
     cells: HashMap<Type, ClassId, FixedHasher>,
     hierarchy: hierarchy::Hierarchy<'p>,
     instances: HashMap<(FunctionIndex, Vec<Ty>), FunctionId, FixedHasher>,
-    /// Functions used as values, by function: the global that holds the closure.
-    function_values: HashMap<FunctionId, GlobalId, FixedHasher>,
+    /// Functions used as values: the globals that hold their closures, and the classes of these.
+    function_values: HashMap<FunctionId, (GlobalId, ClassId), FixedHasher>,
     helpers: HashMap<helpers::Helper, FunctionId, FixedHasher>,
     strings: HashMap<Box<str>, StringId, FixedHasher>,
     /// For each global of the source its number, once it is reached.

@@ -1,7 +1,7 @@
 //! The registers of a function being lowered. Each has one type for the whole function; those given back are used
 //! again for values of the same type, last one first, so that small functions have small frames.
 
-use crate::typed::FixedHasher;
+use crate::typed::{FixedHasher, LocalIndex};
 use hashbrown::HashMap;
 use holloway_bytecode::{Register, Type};
 
@@ -13,6 +13,8 @@ pub(super) const MAX_REGISTERS: usize = 60_000;
 pub(super) struct Registers {
     types: Vec<Type>,
     free: HashMap<Type, Vec<Register>, FixedHasher>,
+    /// For each register, the local that it belongs to if that is assigned again.
+    variables: Vec<Option<LocalIndex>>,
 }
 
 impl Registers {
@@ -31,6 +33,7 @@ impl Registers {
             return Register(0);
         }
         self.types.push(ty);
+        self.variables.push(None);
         Register(self.types.len() as u16 - 1)
     }
 
@@ -40,14 +43,34 @@ impl Registers {
             return;
         }
         let ty = self.ty(register);
+        self.variables[register.0 as usize] = None;
         let list = self.free.entry(ty).or_default();
         debug_assert!(!list.contains(&register), "register freed twice");
         list.push(register);
     }
 
-    /// The type of a register.
+    /// The type of a register. Values that are never computed have none; any will do for them.
     pub(super) fn ty(&self, register: Register) -> Type {
-        self.types[register.0 as usize]
+        self.types.get(register.0 as usize).copied().unwrap_or(Type::Int)
+    }
+
+    /// The register belongs to a local that is assigned again.
+    pub(super) fn set_variable(&mut self, register: Register, local: LocalIndex) {
+        if let Some(variable) = self.variables.get_mut(register.0 as usize) {
+            *variable = Some(local);
+        }
+    }
+
+    /// The local with which the register changes.
+    pub(super) fn variable(&self, register: Register) -> Option<LocalIndex> {
+        self.variables.get(register.0 as usize).copied().flatten()
+    }
+
+    /// The register belongs to a value now.
+    pub(super) fn clear_variable(&mut self, register: Register) {
+        if let Some(variable) = self.variables.get_mut(register.0 as usize) {
+            *variable = None;
+        }
     }
 
     /// There were too many.

@@ -89,12 +89,12 @@ impl Parser<'_> {
         if self.find_body(Some("the arms of a `match` stand in braces")) {
             self.braced(|parser, _| {
                 while !parser.at_block_end() {
-                    let before = parser.position;
+                    let before = parser.begin();
                     let arm = parser.arm();
                     if parser.position > before {
                         arms.push(arm);
                     }
-                    parser.end_of_arm();
+                    parser.end_of_arm(before);
                     if parser.position == before {
                         parser.bump();
                     }
@@ -122,7 +122,8 @@ impl Parser<'_> {
                 self.bump();
             }
             TokenKind::Arrow | TokenKind::Colon => {
-                let diagnostic = Diagnostic::new(self.here(), "an arm has `=>` behind its pattern", "expected `=>`");
+                let diagnostic =
+                    Diagnostic::new(self.here(), "an arm has `=>` behind its pattern", "expected `=>`");
                 self.report(diagnostic.help("write `pattern => value`"));
                 self.bump();
             }
@@ -147,22 +148,21 @@ impl Parser<'_> {
     }
 
     /// The comma behind an arm, which may be missing behind the last one and behind `}`.
-    fn end_of_arm(&mut self) {
+    fn end_of_arm(&mut self, from: usize) {
         if !self.recovering {
             let behind_brace = self.taken_to > 0 && self.text.as_bytes()[self.taken_to as usize - 1] == b'}';
             if self.eat(TokenKind::Comma) || behind_brace || self.at_block_end() {
                 return;
             }
             if self.at_line_start() || self.at(TokenKind::Semicolon) {
-                let diagnostic =
-                    Diagnostic::new(self.here(), "expected `,` between arms", "expected `,` before this");
+                let diagnostic = Diagnostic::new(self.gap(), "expected `,` between arms", "expected `,`");
                 self.report(diagnostic.help("arms are separated by commas"));
                 self.eat(TokenKind::Semicolon);
                 return;
             }
             self.unexpected("`,` or `}`");
         }
-        self.skip_statement(|kind| kind == TokenKind::Comma);
+        self.skip_statement(from, |kind| kind == TokenKind::Comma);
         self.eat(TokenKind::Comma);
         self.recovering = false;
     }
@@ -192,15 +192,18 @@ impl Parser<'_> {
         self.bump();
         let body = self.block(Some("`try` is followed by a block and `catch`"));
         let mut catches = Vec::new();
+        let mut has_catch = false;
         while !self.recovering && self.eat(TokenKind::Catch) {
+            has_catch = true;
             catches.extend(self.catch());
         }
         if !self.recovering && self.at_word("finally") && self.kind_ahead(1) == TokenKind::OpenBrace {
-            let diagnostic = Diagnostic::new(self.here(), "there is no `finally`", "not a word of the language");
+            let diagnostic =
+                Diagnostic::new(self.here(), "there is no `finally`", "not a word of the language");
             self.report(diagnostic.help("catch the error, do what is to be done, and throw it again"));
             self.bump();
             self.block(None);
-        } else if !self.recovering && catches.is_empty() {
+        } else if !self.recovering && !has_catch {
             self.report(
                 Diagnostic::new(start, "a `try` has no `catch`", "this `try`")
                     .help("write `catch e { … }` behind the block"),
@@ -210,9 +213,16 @@ impl Parser<'_> {
     }
 
     fn catch(&mut self) -> Option<Catch> {
-        if self.at(TokenKind::OpenParen) || self.at(TokenKind::OpenBrace) {
-            let diagnostic = Diagnostic::new(self.here(), "a `catch` names the error", "expected a name");
-            self.fail(diagnostic.help("write `catch e { … }` or `catch e: IndexError { … }`"));
+        let parenthesised = self.at(TokenKind::OpenParen);
+        if parenthesised {
+            let diagnostic = Diagnostic::new(self.here(), "a `catch` has no parentheses", "not needed");
+            self.report(diagnostic.help("write `catch e: IndexError { … }`"));
+            self.bump();
+        }
+        if self.at(TokenKind::OpenBrace) {
+            let diagnostic =
+                Diagnostic::new(self.here(), "a `catch` names the error", "expected a name before this");
+            self.report(diagnostic.help("write `catch e { … }` or `catch e: IndexError { … }`"));
             self.block(None);
             return None;
         }
@@ -221,6 +231,9 @@ impl Parser<'_> {
             return None;
         };
         let ty = self.eat(TokenKind::Colon).then(|| self.type_expr());
+        if parenthesised {
+            self.eat(TokenKind::CloseParen);
+        }
         let body: Block = self.block(Some("what is done about the error stands in braces"));
         Some(Catch { name, ty, body })
     }

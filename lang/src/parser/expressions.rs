@@ -1,6 +1,7 @@
 //! Operators: binary by precedence climbing, prefix, and those behind an operand (calls, members, elements).
 
 use super::Parser;
+use super::recovery::begins_expression;
 use crate::ast::{BinaryOp, Expr, ExprKind, TypeExpr};
 use crate::diagnostics::Diagnostic;
 use crate::lexer::TokenKind;
@@ -62,7 +63,8 @@ impl Parser<'_> {
         self.chain(|parser| {
             let start = parser.here();
             let mut left = parser.unary();
-            let mut comparison: Option<Span> = None;
+            // The comparison that `left` is, if it is one.
+            let mut comparison: Option<(TokenKind, Span)> = None;
             while !parser.recovering {
                 parser.translate_operator();
                 let Some((op, level)) = infix(parser.kind()) else { break };
@@ -73,10 +75,13 @@ impl Parser<'_> {
                 }
                 let op_span = parser.here();
                 if level == COMPARISON {
-                    if let Some(first) = comparison {
-                        parser.report_chained_comparison(first, op_span);
+                    if let Some((first, first_span)) = comparison {
+                        if first == TokenKind::Less && parser.at_unused_type_arguments() {
+                            break;
+                        }
+                        parser.report_chained_comparison(first_span, op_span);
                     }
-                    comparison = Some(op_span);
+                    comparison = Some((parser.kind(), op_span));
                 } else {
                     comparison = None;
                 }
@@ -112,6 +117,22 @@ impl Parser<'_> {
                 .related(first, "the first comparison")
                 .help("join two comparisons with `&&`, as in `a < b && b < c`, or use parentheses"),
         );
+    }
+
+    /// At the `>` of type arguments that nothing follows which could use them: fails.
+    fn at_unused_type_arguments(&mut self) -> bool {
+        let next = self.token_ahead(1);
+        let operand = begins_expression(next.kind) && !next.newline_before;
+        if !self.at(TokenKind::Greater) || (operand && next.kind != TokenKind::OpenBracket) {
+            return false;
+        }
+        let message = "type arguments in an expression are followed by `(` or `.`";
+        let diagnostic = Diagnostic::new(self.here(), message, "expected `(` or `.` behind this");
+        self.fail(
+            diagnostic
+                .help("make an object with `List<Int>()`; a function is not a value until it is called"),
+        );
+        true
     }
 
     /// Prefix operators and their operand.
@@ -153,10 +174,7 @@ impl Parser<'_> {
                         let index = parser.index();
                         ExprKind::Index(Box::new(expr), Box::new(index))
                     }
-                    TokenKind::Dot | TokenKind::QuestionDot => match parser.member_access(expr) {
-                        Ok(kind) => kind,
-                        Err(object) => return object,
-                    },
+                    TokenKind::Dot | TokenKind::QuestionDot => parser.member_access(expr),
                     TokenKind::Bang => {
                         parser.bump();
                         ExprKind::NonNull(Box::new(expr))
@@ -176,21 +194,21 @@ impl Parser<'_> {
     }
 
     /// `.name` or `?.name` behind `object`, which is given back if no name follows.
-    fn member_access(&mut self, object: Expr) -> Result<ExprKind, Expr> {
+    fn member_access(&mut self, object: Expr) -> ExprKind {
         let safe = self.bump().kind == TokenKind::QuestionDot;
         if matches!(object.kind, ExprKind::Int(_)) && !matches!(self.kind(), TokenKind::Name) {
             let help = "a `Float` has digits on both sides of its point, as in `1.0`";
             self.unexpected_with("the name of a member", Some(help));
-            return Err(object);
+            return object.kind;
         }
         if matches!(self.kind(), TokenKind::Int | TokenKind::Float) {
             let help = "there are no tuples; the elements of arrays are written `a[0]`";
             self.unexpected_with("the name of a member", Some(help));
-            return Err(object);
+            return object.kind;
         }
-        let Some(name) = self.name("a member") else { return Err(object) };
+        let Some(name) = self.name("a member") else { return object.kind };
         let type_args = self.written_type_arguments();
-        Ok(ExprKind::Member { object: Box::new(object), name, safe, type_args })
+        ExprKind::Member { object: Box::new(object), name, safe, type_args }
     }
 
     /// Type arguments behind a name in an expression, if there are any.

@@ -78,7 +78,8 @@ impl Parser<'_> {
         };
         let message = format!("`{}` is not a word of the language", self.slice(self.token()));
         let declares = self.kind_ahead(2) == TokenKind::Eq;
-        let message = if declares { "a variable is declared with `let` or `var`".to_string() } else { message };
+        let message =
+            if declares { "a variable is declared with `let` or `var`".to_string() } else { message };
         self.fail(Diagnostic::new(self.here(), message, "expected a statement").help(help));
         Some(StmtKind::Error)
     }
@@ -129,6 +130,9 @@ impl Parser<'_> {
             (TokenKind::Star, TokenKind::Star) => {
                 ("there is no operator for powers", "write `x.pow(y)` for `Float`, or multiply")
             }
+            (TokenKind::Less, TokenKind::Greater) if self.kind_ahead(1) == TokenKind::OpenParen => {
+                ("a list of type arguments is empty", "leave out `<>`: type arguments are inferred")
+            }
             (TokenKind::Less, TokenKind::Greater) => ("there is no `<>`", "write `!=`"),
             _ => return,
         };
@@ -164,6 +168,9 @@ impl Parser<'_> {
         Some(match self.kind() {
             TokenKind::Fn => CLOSURES,
             TokenKind::DotDot | TokenKind::DotDotEq => RANGES,
+            TokenKind::Dot if self.kind_ahead(1) == TokenKind::Int => {
+                "a `Float` has digits on both sides of its point, as in `0.5`"
+            }
             TokenKind::Let | TokenKind::Var => "a declaration is a statement and has no value",
             TokenKind::While | TokenKind::For => "`while` and `for` are statements and have no value",
             TokenKind::Else => "an `else` stands directly behind the block of its `if`",
@@ -194,6 +201,7 @@ impl Parser<'_> {
             TokenKind::FatArrow | TokenKind::Arrow => CLOSURES,
             TokenKind::DotDot | TokenKind::DotDotEq => RANGES,
             TokenKind::Question => CONDITIONAL,
+            TokenKind::Eq => "an assignment is a statement and has no value",
             TokenKind::CloseParen | TokenKind::CloseBracket => "nothing is open here that this could close",
             _ => "write each statement on its own line, or `;` between two",
         }
@@ -208,22 +216,47 @@ impl Parser<'_> {
             "struct" | "record" | "object" => "types with fields are declared with `class`",
             "impl" | "extension" => "methods stand inside the braces of their class",
             "type" | "typealias" | "typedef" => "there are no other names for types",
-            "use" | "using" | "include" | "require" | "from" => "a module is imported with `import path.name`",
+            "use" | "using" | "include" | "require" | "from" => {
+                "a module is imported with `import path.name`"
+            }
             "package" | "module" | "namespace" | "mod" => "every file is a module, named by its path",
+            "constructor" | "new" => "a constructor is written `init(…) { … }`",
+            _ => return None,
+        })
+    }
+
+    /// At a modifier of other languages in front of a declaration: what is to be done about it.
+    pub(super) fn foreign_modifier(&self) -> Option<&'static str> {
+        let next = self.token_ahead(1);
+        let declares = next.kind.is_keyword() || (next.kind == TokenKind::Name && !next.newline_before);
+        if !self.at(TokenKind::Name) || !declares {
+            return None;
+        }
+        Some(match self.slice(self.token()) {
             "pub" | "public" | "export" | "internal" => "declarations are visible unless they are `private`",
             "protected" => "members are visible everywhere, or in their file only with `private`",
             "open" | "virtual" => "classes and methods can be extended unless they are `final`",
             "async" | "suspend" => "a thread is started with `spawn(|| …)`",
-            "constructor" | "new" => "a constructor is written `init(…) { … }`",
             _ => return None,
         })
+    }
+
+    /// Reports and skips the modifiers of other languages.
+    pub(super) fn skip_foreign_modifiers(&mut self) {
+        while let Some(help) = self.foreign_modifier() {
+            let message = format!("there is no `{}`", self.slice(self.token()));
+            self.report(Diagnostic::new(self.here(), message, "not needed").help(help));
+            self.bump();
+        }
     }
 
     /// The way out where the body of a function was expected.
     pub(super) fn help_for_function_body(&self) -> &'static str {
         match self.kind() {
             TokenKind::Name if self.at_word("throws") => "errors that a function throws are not declared",
-            TokenKind::Name if self.at_word("where") => "bounds are written where the type parameter is declared",
+            TokenKind::Name if self.at_word("where") => {
+                "bounds are written where the type parameter is declared"
+            }
             _ => "the body of a function stands in braces: `{ … }`",
         }
     }

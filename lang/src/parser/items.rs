@@ -3,7 +3,7 @@
 
 use super::Parser;
 use super::recovery::begins_statement;
-use crate::ast::{Function, Global, Import, Item, ItemKind, Module, Param};
+use crate::ast::{Function, Global, Import, Item, ItemKind, Module, Param, TypeExpr};
 use crate::diagnostics::Diagnostic;
 use crate::lexer::TokenKind;
 use crate::span::Span;
@@ -23,7 +23,7 @@ impl Parser<'_> {
     pub(super) fn module(&mut self) -> Module {
         let mut module = Module::default();
         while !self.at(TokenKind::Eof) {
-            let before = self.position;
+            let before = self.begin();
             self.forget_suspect();
             self.item(&mut module);
             if self.recovering {
@@ -53,7 +53,7 @@ impl Parser<'_> {
                 }
                 module.imports.push(import);
             }
-            return self.end_of_statement();
+            return self.end_of_statement(self.construct_start);
         }
         let modifiers = self.modifiers();
         self.translate_keyword();
@@ -80,7 +80,12 @@ impl Parser<'_> {
             }
             TokenKind::Interface => {
                 plain_only(self, "an interface");
-                refuse(self, modifiers.is_abstract || modifiers.is_final, "abstract` or `final", "an interface");
+                refuse(
+                    self,
+                    modifiers.is_abstract || modifiers.is_final,
+                    "abstract` or `final",
+                    "an interface",
+                );
                 self.interface(start).map(ItemKind::Interface)
             }
             TokenKind::Enum => {
@@ -90,7 +95,12 @@ impl Parser<'_> {
             }
             TokenKind::Let | TokenKind::Var => {
                 plain_only(self, "a top-level variable");
-                refuse(self, modifiers.is_abstract || modifiers.is_final, "abstract` or `final", "a variable");
+                refuse(
+                    self,
+                    modifiers.is_abstract || modifiers.is_final,
+                    "abstract` or `final",
+                    "a variable",
+                );
                 self.global(true).map(ItemKind::Global)
             }
             _ => {
@@ -105,6 +115,7 @@ impl Parser<'_> {
     pub(super) fn modifiers(&mut self) -> Modifiers {
         let mut modifiers = Modifiers::default();
         loop {
+            self.skip_foreign_modifiers();
             let seen = match self.kind() {
                 TokenKind::Private => &mut modifiers.private,
                 TokenKind::Static => &mut modifiers.is_static,
@@ -164,26 +175,41 @@ impl Parser<'_> {
         };
         let type_params = self.type_params();
         let params = self.params();
-        self.colon_for_arrow();
-        let result = (!self.recovering && self.eat(TokenKind::Arrow)).then(|| self.type_expr());
+        let result = self.result_type();
         let span = self.since(start);
-        let may_lack_body = !needs_body && !self.recovering && !self.at(TokenKind::OpenBrace);
-        let body = match may_lack_body && (self.at_line_start() || self.at_member_end()) {
-            true => None,
-            false => Some(self.block(Some(self.help_for_function_body()))),
-        };
+        let lacks_body = !self.recovering
+            && !self.at(TokenKind::OpenBrace)
+            && (self.at_line_start() || self.at_member_end());
+        if lacks_body && needs_body {
+            let message = format!("the function `{}` has no body", name.text);
+            self.report(
+                Diagnostic::new(span, message, "expected `{` behind this")
+                    .help("the body of a function stands in braces: `{ … }`"),
+            );
+        }
+        let body = (!lacks_body).then(|| self.block(Some(self.help_for_function_body())));
         Some(Function { name, type_params, params, result, body, span })
     }
 
-    /// `): Int` for `) -> Int`: reports it and takes the colon for the arrow.
-    fn colon_for_arrow(&mut self) {
-        if !self.recovering && self.at(TokenKind::Colon) {
-            let diagnostic =
-                Diagnostic::new(self.here(), "the result type of a function stands behind `->`", "a colon");
-            self.report(diagnostic.help("write `-> Type`"));
-            let token = &mut self.tokens[self.position];
-            token.kind = TokenKind::Arrow;
+    /// `-> R`, or nothing. Where the arrow is missing or a colon stands for it, that is reported.
+    fn result_type(&mut self) -> Option<TypeExpr> {
+        if self.recovering {
+            return None;
         }
+        let colon = self.at(TokenKind::Colon);
+        let bare = self.at(TokenKind::Name)
+            && !self.at_line_start()
+            && matches!(self.kind_ahead(1), TokenKind::OpenBrace | TokenKind::Less | TokenKind::Question);
+        if colon || bare {
+            let message = "the result type of a function stands behind `->`";
+            let diagnostic = Diagnostic::new(self.here(), message, "expected `->`");
+            self.report(diagnostic.help("write `-> Type`"));
+        }
+        let written = if bare { true } else { colon || self.at(TokenKind::Arrow) };
+        if written && !bare {
+            self.bump();
+        }
+        written.then(|| self.type_expr())
     }
 
     /// `(a: A, b: B)`.
@@ -221,7 +247,8 @@ impl Parser<'_> {
                 None
             };
             if !parser.recovering && parser.at(TokenKind::Eq) {
-                let diagnostic = Diagnostic::new(parser.here(), "parameters have no default values", "a default");
+                let diagnostic =
+                    Diagnostic::new(parser.here(), "parameters have no default values", "a default");
                 parser.report(diagnostic.help("declare a second function that passes the value"));
                 parser.bump();
                 parser.expression();
@@ -235,19 +262,21 @@ impl Parser<'_> {
     pub(super) fn global(&mut self, needs_init: bool) -> Option<Global> {
         let start = self.here();
         let mutable = self.bump().kind == TokenKind::Var;
+        let from = self.construct_start;
         let Some(name) = self.variable_name() else {
-            self.end_of_statement();
+            self.end_of_statement(from);
             return None;
         };
         let ty = self.eat(TokenKind::Colon).then(|| self.type_expr());
         let init = (!self.recovering && self.eat(TokenKind::Eq)).then(|| self.expression());
         let span = self.since(start);
-        if init.is_none() && needs_init && !self.recovering && (self.at_line_start() || self.at_member_end()) {
+        if init.is_none() && needs_init && !self.recovering && (self.at_line_start() || self.at_member_end())
+        {
             let message = format!("the variable `{}` has no value", name.text);
             let help = "a variable is initialised where it is declared: write `= value`";
             self.report(Diagnostic::new(span, message, "no initialiser").help(help));
         }
-        self.end_of_statement();
+        self.end_of_statement(from);
         Some(Global { mutable, name, ty, init, span })
     }
 
@@ -286,6 +315,7 @@ impl Parser<'_> {
         let mut open = 0_usize;
         loop {
             let begins = self.at_declaration()
+                || self.help_for_item().or(self.foreign_modifier()).is_some()
                 || (open == 0 && matches!(self.kind(), TokenKind::Let | TokenKind::Var));
             if self.at(TokenKind::Eof)
                 || (self.position > from

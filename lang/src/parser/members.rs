@@ -15,8 +15,7 @@ impl Parser<'_> {
         self.bump();
         let name = self.name("a class")?;
         let type_params = self.type_params();
-        let header_fields =
-            (!self.recovering && self.at(TokenKind::OpenParen)).then(|| self.header_fields());
+        let header_fields = (!self.recovering && self.at(TokenKind::OpenParen)).then(|| self.header_fields());
         let supers = self.supers();
         let span = self.since(start);
         let mut members = Vec::new();
@@ -87,7 +86,7 @@ impl Parser<'_> {
             if self.at_line_start() && member_indent.is_none() {
                 member_indent = Some(self.line_indent());
             }
-            let before = self.position;
+            let before = self.begin();
             parse(self);
             self.end_of_member(before);
         }
@@ -96,7 +95,7 @@ impl Parser<'_> {
     /// Goes to the next member if one could not be read.
     fn end_of_member(&mut self, before: usize) {
         if self.recovering {
-            self.skip_statement(|_| false);
+            self.skip_statement(before, |_| false);
             self.recovering = false;
         }
         if self.position == before {
@@ -122,7 +121,10 @@ impl Parser<'_> {
         }
         match self.kind_ahead(ahead) {
             TokenKind::Class | TokenKind::Interface | TokenKind::Enum | TokenKind::Import => true,
-            TokenKind::Fn => self.has_suspect() || member_indent.is_some_and(|members| members > indent),
+            TokenKind::Fn => {
+                let stands_out = member_indent.is_some_and(|members| members > indent);
+                (stands_out || self.has_suspect()) && self.lacks_braces()
+            }
             _ => false,
         }
     }
@@ -187,14 +189,15 @@ impl Parser<'_> {
         } else if self.at(TokenKind::Name) && next == TokenKind::OpenParen {
             let message = "a method begins with `fn`";
             let diagnostic = Diagnostic::new(self.here(), message, "expected `fn`");
-            self.fail(diagnostic.help("a method is written `fn name(…)`, the constructor `init(…)`"));
+            let help = "a method is written `fn name(…)`, the constructor `init(…)`";
+            self.fail(diagnostic.help(self.help_for_item().unwrap_or(help)));
         } else if matches!(self.kind(), TokenKind::Class | TokenKind::Interface | TokenKind::Enum) {
             let message = "declarations of types cannot stand inside others";
             self.fail(Diagnostic::new(self.here(), message, "not a member").help("move it to the top level"));
         } else {
-            let help = self.help_for_item().or(Some(
-                "members are `let` and `var` fields, `init(…)` and `fn` methods",
-            ));
+            let help = self
+                .help_for_item()
+                .or(Some("members are `let` and `var` fields, `init(…)` and `fn` methods"));
             self.unexpected_with(what, help);
         }
     }
@@ -223,7 +226,8 @@ impl Parser<'_> {
         let modifiers = self.modifiers();
         let Modifiers { private, is_static, is_abstract, is_final, is_override } = modifiers;
         if private || is_static || is_abstract || is_final || is_override {
-            let diagnostic = Diagnostic::new(start, "methods of an interface have no modifiers", "a modifier");
+            let diagnostic =
+                Diagnostic::new(start, "methods of an interface have no modifiers", "a modifier");
             self.report(diagnostic.help("write only `fn name(…) -> Result`"));
         }
         if !self.at(TokenKind::Fn) {
@@ -252,22 +256,26 @@ impl Parser<'_> {
 
     fn variants(&mut self, variants: &mut Vec<Variant>) {
         while self.at(TokenKind::Name) && !self.at_final() {
+            let before = self.begin();
             let Some(name) = self.name("a variant") else { return };
             let fields = self.at(TokenKind::OpenParen).then(|| self.variant_fields());
             variants.push(Variant { name, fields });
             if self.recovering {
-                self.skip_statement(|kind| kind == TokenKind::Comma);
+                self.skip_statement(before, |kind| kind == TokenKind::Comma);
                 self.recovering = false;
             }
             if !self.eat(TokenKind::Comma) && !self.eat(TokenKind::Semicolon) {
                 if self.at(TokenKind::Name) && !self.at_final() {
-                    let diagnostic =
-                        Diagnostic::new(self.here(), "expected `,` between variants", "expected `,` before this");
+                    let diagnostic = Diagnostic::new(
+                        self.here(),
+                        "expected `,` between variants",
+                        "expected `,` before this",
+                    );
                     self.report(diagnostic);
                 } else if self.at(TokenKind::Eq) {
                     let help = "variants have no numbers of their own; `e.ordinal` is the position";
                     self.unexpected_with("`,` or `}`", Some(help));
-                    self.skip_statement(|kind| kind == TokenKind::Comma);
+                    self.skip_statement(before, |kind| kind == TokenKind::Comma);
                     self.recovering = false;
                     self.eat(TokenKind::Comma);
                 }
@@ -290,7 +298,8 @@ impl Parser<'_> {
                 );
             if lacks_name {
                 let message = "the payload of a variant has a name";
-                let diagnostic = Diagnostic::new(parser.here(), message, "expected a name and `:` before this");
+                let diagnostic =
+                    Diagnostic::new(parser.here(), message, "expected a name and `:` before this");
                 parser.report(diagnostic.help("write `Circle(radius: Float)`"));
                 parser.type_expr();
                 return;

@@ -64,8 +64,12 @@ impl Parser<'_> {
             let value = self.float(token);
             if matches!(self.kind(), TokenKind::DotDot | TokenKind::DotDotEq) {
                 self.fail(
-                    Diagnostic::new(self.here(), "a range pattern has integers as bounds", "a range of floats")
-                        .help("compare in a guard: `x if x < 1.5`"),
+                    Diagnostic::new(
+                        self.here(),
+                        "a range pattern has integers as bounds",
+                        "a range of floats",
+                    )
+                    .help("compare in a guard: `x if x < 1.5`"),
                 );
             }
             return PatternKind::Float(if negative { -value } else { value });

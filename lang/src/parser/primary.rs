@@ -134,7 +134,10 @@ impl Parser<'_> {
         self.bump();
         let Some(name) = self.name("a method") else { return ExprKind::Error };
         if !self.at(TokenKind::OpenParen) {
-            self.unexpected_with("`(`", Some("only methods are reached through `super`; fields are in `this`"));
+            self.unexpected_with(
+                "`(`",
+                Some("only methods are reached through `super`; fields are in `this`"),
+            );
             return ExprKind::Error;
         }
         ExprKind::SuperCall { name, args: self.arguments() }
@@ -151,7 +154,8 @@ impl Parser<'_> {
         if !self.recovering && self.at(TokenKind::Comma) {
             self.report_tuple(self.here());
             self.within_brackets(|parser| {
-                while !parser.recovering && parser.eat(TokenKind::Comma) && !parser.at(TokenKind::CloseParen) {
+                while !parser.recovering && parser.eat(TokenKind::Comma) && !parser.at(TokenKind::CloseParen)
+                {
                     parser.expression();
                 }
             });
@@ -214,7 +218,7 @@ impl Parser<'_> {
                 self.recovering = true;
             }
             self.fail(
-                Diagnostic::new(self.here(), message, format!("expected {expected}"))
+                Diagnostic::new(self.gap(), message, format!("expected {expected}"))
                     .related(opening, "the parameters of a closure begin here"),
             );
         }

@@ -19,13 +19,13 @@ impl Parser<'_> {
                 if parser.eat(TokenKind::Semicolon) {
                     continue;
                 }
-                let before = parser.position;
+                let before = parser.begin();
                 let stmt = parser.statement();
                 // Where nothing was read an error was reported, and there is nothing to keep.
                 if parser.position > before {
                     stmts.push(stmt);
                 }
-                parser.end_of_statement();
+                parser.end_of_statement(before);
                 if parser.position == before {
                     parser.bump();
                 }
@@ -77,14 +77,17 @@ impl Parser<'_> {
         let start = self.here();
         let mutable = self.bump().kind == TokenKind::Var;
         let Some(name) = self.variable_name() else { return StmtKind::Error };
+        if self.at(TokenKind::Colon) && self.kind_ahead(1) == TokenKind::Eq {
+            self.report(
+                Diagnostic::new(self.here(), "a colon without a type", "not needed").help("write `=`"),
+            );
+            self.bump();
+        }
         let ty = self.eat(TokenKind::Colon).then(|| self.type_expr());
         let init = if self.recovering {
             self.missing_expression()
         } else if self.eat(TokenKind::Eq) {
             self.expression()
-        } else if self.at(TokenKind::Colon) && self.kind_ahead(1) == TokenKind::Eq {
-            self.unexpected_with("`=`", Some("write `=` for `:=`"));
-            self.missing_expression()
         } else if self.at_line_start() || self.at_member_end() {
             let span = self.since(start);
             let message = format!("the variable `{}` has no value", name.text);
@@ -163,14 +166,16 @@ impl Parser<'_> {
         let start = self.here();
         let negative = self.eat(TokenKind::Minus);
         if !self.at(TokenKind::Int) {
-            let help = "the step is known when the program is compiled, such as `2` or `-1`; use `while` for others";
+            let help =
+                "the step is known when the program is compiled, such as `2` or `-1`; use `while` for others";
             self.unexpected_with("an integer", Some(help));
             return 1;
         }
         let token = self.bump();
         let step = self.int(token, negative);
         if step == 0 {
-            let diagnostic = Diagnostic::new(self.since(start), "the step of a range is zero", "never moves on");
+            let diagnostic =
+                Diagnostic::new(self.since(start), "the step of a range is zero", "never moves on");
             self.report(diagnostic);
             return 1;
         }
@@ -208,8 +213,12 @@ impl Parser<'_> {
             return target;
         }
         self.report(
-            Diagnostic::new(self.here(), "an assignment is a statement and has no value", "expected an expression")
-                .help("put it into braces: `{ x = … }`"),
+            Diagnostic::new(
+                self.here(),
+                "an assignment is a statement and has no value",
+                "expected an expression",
+            )
+            .help("put it into braces: `{ x = … }`"),
         );
         self.bump();
         let value = self.expression();
@@ -228,7 +237,9 @@ impl Parser<'_> {
                 "move it to the top level, or write a closure: `let f = |x: Int| …`",
             ),
             TokenKind::Init => ("`init` cannot stand inside a block", "a constructor is a member of a class"),
-            TokenKind::Import => ("an import cannot stand inside a block", "imports stand at the top of the file"),
+            TokenKind::Import => {
+                ("an import cannot stand inside a block", "imports stand at the top of the file")
+            }
             TokenKind::Let | TokenKind::Var => {
                 ("a local variable has no modifiers", "write only `let` or `var`")
             }

@@ -23,7 +23,11 @@ impl Parser<'_> {
                 && !parser.at_line_end()
             {
                 let message = "array types are not written with `[]`";
-                let diagnostic = Diagnostic::new(parser.here().to(parser.token_ahead(1).span(parser.file)), message, "after a type");
+                let diagnostic = Diagnostic::new(
+                    parser.here().to(parser.token_ahead(1).span(parser.file)),
+                    message,
+                    "after a type",
+                );
                 parser.report(diagnostic.help("write `Array<T>`"));
                 parser.bump();
                 parser.bump();
@@ -152,6 +156,7 @@ impl Parser<'_> {
         loop {
             element(self);
             if self.recovering {
+                self.lost_in_angles = true;
                 return;
             }
             if !self.eat(TokenKind::Comma) {
@@ -164,11 +169,12 @@ impl Parser<'_> {
         if !self.eat_closing_angle() {
             let expected = "`,` or `>`";
             let message = format!("expected {expected}, found {}", self.describe(self.token()));
-            let diagnostic = Diagnostic::new(self.here(), message, format!("expected {expected}"));
+            let diagnostic = Diagnostic::new(self.gap(), message, format!("expected {expected}"));
             if self.at(TokenKind::Error) {
                 self.recovering = true;
             }
             self.fail(diagnostic.related(opening, "the list begins here"));
+            self.lost_in_angles = true;
         }
     }
 

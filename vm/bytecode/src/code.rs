@@ -10,7 +10,7 @@ use crate::types::{ClassId, Register};
 pub struct Instruction<'a> {
     /// What it does.
     pub op: Op,
-    /// Number of arguments of a call, else 0.
+    /// Number of arguments of a call, or a fourth register.
     pub n: u8,
     /// Operand a.
     pub a: u16,
@@ -40,11 +40,7 @@ pub fn encode(op: Op, n: u8, a: u16, b: u16, c: u16) -> u64 {
 pub fn length(word: u64) -> Option<usize> {
     let op = Op::from_number(word as u8)?;
     Some(match op.shape() {
-        OpShape::Plain
-        | OpShape::Jump
-        | OpShape::LoopJump
-        | OpShape::Return
-        | OpShape::Throw => 1,
+        OpShape::Plain | OpShape::Jump | OpShape::LoopJump | OpShape::Return | OpShape::Throw => 1,
         OpShape::Wide | OpShape::Branch | OpShape::LoopBranch => 2,
         OpShape::Switch => 3 + (word >> 48) as usize,
         OpShape::Call => 2 + ((word >> 8) as u8 as usize).div_ceil(4),
@@ -94,6 +90,7 @@ impl<'a> Instruction<'a> {
             Place::B => self.b as u64,
             Place::C => self.c as u64,
             Place::BC => self.bc() as u64,
+            Place::N => self.n as u64,
             Place::X => self.x(),
             Place::Rest => 0,
         }
@@ -238,6 +235,11 @@ impl Builder {
             words.push(0);
         }
         self.items.push(Item { words, targets: Vec::new(), long: false });
+    }
+
+    /// Writes an instruction of one word with a fourth register, which must be below 256.
+    pub fn op_n(&mut self, op: Op, a: u16, b: u16, c: u16, n: u8) {
+        self.items.push(Item { words: vec![encode(op, n, a, b, c)], targets: Vec::new(), long: false });
     }
 
     /// Writes an instruction with a 32-bit operand.

@@ -8,14 +8,17 @@
 //! * [`ops`]: the opcode table, the enum and the operand descriptions derived from it
 //! * [`code`]: encoding, decoding, and a builder with labels
 //! * [`program`]: classes, functions, programs
+//! * [`calls`]: what a call calls
 //! * [`natives`]: what bytecode can ask the system to do
 //! * [`text`]: assembler and disassembler
 //! * [`verify`]: what the interpreter and the compiler may rely on
-//! * [`cfg`]: basic blocks, dominators, loops
+//! * [`mod@cfg`]: basic blocks, dominators, loops
 //!
 //! This crate knows nothing of source syntax, objects in memory, or machines.
 #![forbid(unsafe_code)]
 
+pub mod calls;
+pub mod cfg;
 pub mod code;
 pub mod natives;
 pub mod ops;

@@ -118,6 +118,11 @@ macro_rules! define_natives {
                 match self { $(Native::$variant => stringify!($name),)* }
             }
 
+            /// What it does, in words.
+            pub fn description(self) -> &'static str {
+                match self { $(Native::$variant => $doc,)* }
+            }
+
             /// Types of the parameters. For a variadic native, the type of each argument.
             pub fn params(self) -> &'static [NativeType] {
                 match self { $(Native::$variant => define_natives!(@params $($params)*),)* }

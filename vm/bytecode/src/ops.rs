@@ -77,6 +77,8 @@ pub enum Kind {
     Ref,
     /// Register of a non-null reference type.
     NonNull,
+    /// Register of type `String`, null or not.
+    Text,
     /// Register of any type.
     Any,
     /// Signed 16-bit constant.
@@ -125,6 +127,8 @@ pub enum Place {
     B,
     C,
     BC,
+    /// The byte beside the opcode; a register here is below 256.
+    N,
     X,
     Rest,
 }
@@ -184,6 +188,17 @@ macro_rules! for_each_op {
         [FSub "fsub" Plain (def Float A, use Float B, use Float C)] "a = b - c";
         [FMul "fmul" Plain (def Float A, use Float B, use Float C)] "a = b * c";
         [FDiv "fdiv" Plain (def Float A, use Float B, use Float C)] "a = b / c";
+        // Two operations in one, each rounded. Arithmetic comes in chains, and each link costs a dispatch and a trip through memory.
+        [FAddAdd "faddadd" Plain (def Float A, use Float B, use Float C, use Float N)] "a = (b + c) + d";
+        [FAddSub "faddsub" Plain (def Float A, use Float B, use Float C, use Float N)] "a = (b + c) - d";
+        [FAddMul "faddmul" Plain (def Float A, use Float B, use Float C, use Float N)] "a = (b + c) * d";
+        [FSubAdd "fsubadd" Plain (def Float A, use Float B, use Float C, use Float N)] "a = (b - c) + d";
+        [FSubSub "fsubsub" Plain (def Float A, use Float B, use Float C, use Float N)] "a = (b - c) - d";
+        [FSubMul "fsubmul" Plain (def Float A, use Float B, use Float C, use Float N)] "a = (b - c) * d";
+        [FMulAdd "fmuladd" Plain (def Float A, use Float B, use Float C, use Float N)] "a = (b * c) + d, rounded twice";
+        [FMulSub "fmulsub" Plain (def Float A, use Float B, use Float C, use Float N)] "a = (b * c) - d, rounded twice";
+        [FMulMul "fmulmul" Plain (def Float A, use Float B, use Float C, use Float N)] "a = (b * c) * d";
+        [FMulRSub "fmulrsub" Plain (def Float A, use Float B, use Float C, use Float N)] "a = d - (b * c), rounded twice";
         [FNeg "fneg" Plain (def Float A, use Float B)] "a = -b";
         [FAbs "fabs" Plain (def Float A, use Float B)] "a = |b|";
         [FSqrt "fsqrt" Plain (def Float A, use Float B)] "a = square root of b";
@@ -202,6 +217,8 @@ macro_rules! for_each_op {
         [FSetLe "fsetle" Plain (def Bool A, use Float B, use Float C)] "a = b <= c";
         [RSetEq "rseteq" Plain (def Bool A, use Ref B, use Ref C)] "a = b and c are the same object";
         [RSetNe "rsetne" Plain (def Bool A, use Ref B, use Ref C)] "a = b and c are not the same object";
+        [SSetEq "sseteq" Plain (def Bool A, use Text B, use Text C)] "a = the same text, or both null";
+        [SSetNe "ssetne" Plain (def Bool A, use Text B, use Text C)] "a = not the same text";
         [SetNull "setnull" Plain (def Bool A, use Ref B)] "a = b is null";
         [SetNonNull "setnonnull" Plain (def Bool A, use Ref B)] "a = b is not null";
 
@@ -226,6 +243,8 @@ macro_rules! for_each_op {
         [FBrNle "fbrnle" Branch (use Float A, use Float B, imm Target C)] "branch if not a <= b";
         [RBrEq "rbreq" Branch (use Ref A, use Ref B, imm Target C)] "branch if the same object";
         [RBrNe "rbrne" Branch (use Ref A, use Ref B, imm Target C)] "branch if not the same object";
+        [SBrEq "sbreq" Branch (use Text A, use Text B, imm Target C)] "branch if the same text, or both null";
+        [SBrNe "sbrne" Branch (use Text A, use Text B, imm Target C)] "branch if not the same text";
         [BrNull "brnull" Branch (use Ref A, imm Target C)] "branch if a is null";
         [BrNonNull "brnonnull" Branch (use Ref A, imm Target C)] "branch if a is not null";
 
@@ -250,6 +269,8 @@ macro_rules! for_each_op {
         [FLoopNle "floopnle" LoopBranch (use Float A, use Float B, imm Target C)] "loop if not a <= b";
         [RLoopEq "rloopeq" LoopBranch (use Ref A, use Ref B, imm Target C)] "loop if the same object";
         [RLoopNe "rloopne" LoopBranch (use Ref A, use Ref B, imm Target C)] "loop if not the same object";
+        [SLoopEq "sloopeq" LoopBranch (use Text A, use Text B, imm Target C)] "loop if the same text, or both null";
+        [SLoopNe "sloopne" LoopBranch (use Text A, use Text B, imm Target C)] "loop if not the same text";
         [LoopNull "loopnull" LoopBranch (use Ref A, imm Target C)] "loop if a is null";
         [LoopNonNull "loopnonnull" LoopBranch (use Ref A, imm Target C)] "loop if a is not null";
 
@@ -304,6 +325,8 @@ macro_rules! define_ops {
         /// An opcode.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[repr(u8)]
+        // The descriptions say `a = b[c]`, which is no link.
+        #[allow(rustdoc::broken_intra_doc_links)]
         pub enum Op { $(#[doc = $doc] $variant,)* }
 
         impl Op {
@@ -374,6 +397,8 @@ impl Op {
             (FBrNle, FLoopNle, FBrLe),
             (RBrEq, RLoopEq, RBrNe),
             (RBrNe, RLoopNe, RBrEq),
+            (SBrEq, SLoopEq, SBrNe),
+            (SBrNe, SLoopNe, SBrEq),
             (BrNull, LoopNull, BrNonNull),
             (BrNonNull, LoopNonNull, BrNull),
             // `a < b` and `b <= a` exclude each other: the opposite also swaps the operands, see `inverted`.

@@ -129,9 +129,7 @@ impl Type {
     /// May a value of this type be put where `target` is expected.
     pub fn fits(self, target: Type, program: &Program) -> bool {
         match (self, target) {
-            (Type::Ref(a), Type::Ref(b)) => {
-                (b.nullable || !a.nullable) && a.shape.fits(b.shape, program)
-            }
+            (Type::Ref(a), Type::Ref(b)) => (b.nullable || !a.nullable) && a.shape.fits(b.shape, program),
             (a, b) => a == b,
         }
     }

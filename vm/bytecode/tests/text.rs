@@ -20,7 +20,8 @@ fn files_are_as_printed() {
                 continue;
             }
         };
-        let comments: String = text.lines().take_while(|l| l.starts_with(';')).map(|l| format!("{l}\n")).collect();
+        let comments: String =
+            text.lines().take_while(|l| l.starts_with(';')).map(|l| format!("{l}\n")).collect();
         expect(&path, &format!("{comments}\n{}", print_program(&program)), &mut failures);
     }
     report(&failures);

@@ -16,8 +16,9 @@
 use super::Heap;
 use super::mark::Marker;
 use super::objects::{CARDED, elements, length};
+use super::places::CARD_SHIFT;
 use super::size_classes::BLOCK_SHIFT;
-use super::space::{BlockKind, CARD_SHIFT, Space};
+use super::space::{BlockKind, Space};
 use crate::layout::{ELEMENTS, ObjectKind, ObjectPointer, UNLOGGED};
 
 /// Bytes that a card stands for.

@@ -2,7 +2,7 @@
 //!
 //! # The story
 //!
-//! A heap is one reserved range of addresses, cut into blocks of 32 KiB (`space.rs`). A block holds cells of one size
+//! A heap is one reserved range of addresses, cut into blocks of 32 KiB (`space.rs`, `places.rs`). A block holds cells of one size
 //! (`size_classes.rs`) or is part of a large object (`large.rs`). Objects never move. So machine code may
 //! keep their addresses wherever it likes, and stacks need no description: any word that looks like the address
 //! of a place in an object keeps it (`roots.rs`). Within objects, the class record says exactly what is a reference
@@ -43,6 +43,7 @@ mod collect;
 mod large;
 mod mark;
 mod objects;
+mod places;
 mod policy;
 mod roots;
 mod size_classes;
@@ -52,11 +53,9 @@ mod sweep;
 mod verify;
 
 pub use roots::{NoRoots, RootVisitor, Roots, with_registers_saved};
-pub use size_classes::{
-    BLOCK, CELLS, CLASSES, LARGEST_CELL, SIZE_CLASS_OF_WORDS, cell_size, size_class,
-};
+pub use size_classes::{BLOCK, CELLS, CLASSES, LARGEST_CELL, SIZE_CLASS_OF_WORDS, cell_size, size_class};
 pub use statistics::{
-    CollectionCause, CollectionKind, CollectionReport, OutOfMemory, ReservationError, HeapStatistics,
+    CollectionCause, CollectionKind, CollectionReport, HeapStatistics, OutOfMemory, ReservationError,
 };
 pub use verify::Defect;
 

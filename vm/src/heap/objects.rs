@@ -99,7 +99,12 @@ pub(super) unsafe fn length(array: ObjectPointer) -> usize {
 /// # Safety
 /// `array` is an array of references of at least `end` elements.
 #[inline(always)]
-pub(super) unsafe fn elements(array: ObjectPointer, from: usize, end: usize, mut visit: impl FnMut(ObjectPointer)) {
+pub(super) unsafe fn elements(
+    array: ObjectPointer,
+    from: usize,
+    end: usize,
+    mut visit: impl FnMut(ObjectPointer),
+) {
     for index in from..end {
         // SAFETY: within the array by the caller's promise.
         visit(unsafe { array.byte_add(ELEMENTS).cast::<ObjectPointer>().add(index).read() });

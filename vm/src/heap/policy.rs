@@ -6,12 +6,12 @@
 //!   least to `full_threshold`: then their cost is a constant share of that of the allocation before.
 //! * **At the limit** the first remedy is a minor collection, unless the last one at the limit left less than an eighth
 //!   free; the second is a full one. If that leaves less than a sixty-fourth free, or no hole that fits, the heap is
-//!   full. The reserve keeps a program that is about to run out from collecting at every allocation, and leaves
-//!   it something to handle the error with.
-//! * **Shrinking.** After each collection, free blocks are kept for the next nursery or up to a quarter of the used
-//!   ones, whichever is more; the memory of further ones is returned to the system. In a steady state nothing is.
+//!   full. The margin keeps a program that is about to run out from collecting again and again for a few objects each.
+//! * **Shrinking.** After each collection, free blocks are kept for the next nursery (every size class may leave a
+//!   block half used, so one more for each) or up to a quarter of the used ones, whichever is more; the memory of
+//!   further ones is returned to the system. In a steady state nothing is.
 
-use super::size_classes::BLOCK;
+use super::size_classes::{BLOCK, CLASSES};
 use super::{CollectionCause, CollectionKind, Heap, OutOfMemory, Roots};
 
 /// Thresholds that change with every collection.
@@ -83,7 +83,8 @@ impl Heap {
             self.policy.full_at = self.live_bytes.saturating_mul(2);
             self.statistics.live_bytes_after_full = self.live_bytes;
         }
-        let keep = self.config.nursery.div_ceil(BLOCK).max(self.space.used_blocks / 4);
+        let nursery = self.config.nursery.div_ceil(BLOCK) + CLASSES;
+        let keep = nursery.max(self.space.used_blocks / 4);
         let free = self.space.committed_blocks - self.space.used_blocks;
         if free > keep {
             self.statistics.returned_bytes += (self.space.uncommit(free - keep) * BLOCK) as u64;

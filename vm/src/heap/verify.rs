@@ -18,8 +18,9 @@ use std::mem::offset_of;
 
 use super::Heap;
 use super::objects::{CARDED, elements, length};
+use super::places::CARD_SHIFT;
 use super::size_classes::{BLOCK, BLOCK_SHIFT, CAPACITY, CLASSES, cell_size};
-use super::space::{BlockKind, CARD_SHIFT};
+use super::space::BlockKind;
 use crate::layout::{ClassRecord, ELEMENTS, ObjectKind, ObjectPointer, UNLOGGED};
 
 /// What is wrong with a heap.
@@ -49,7 +50,8 @@ impl Heap {
             self.verify_run(class, self.run(class))?;
             self.verify_run(class, self.hidden[class])?;
         }
-        let remembered: BTreeSet<usize> = self.remembered.objects.iter().map(|object| *object as usize).collect();
+        let remembered: BTreeSet<usize> =
+            self.remembered.objects.iter().map(|object| *object as usize).collect();
         let mut objects = Vec::new();
         self.for_each_object(|object| objects.push(object));
         for object in objects {
@@ -72,7 +74,9 @@ impl Heap {
             let block = self.space.block(index);
             committed += usize::from(block.committed);
             let is_used = next_used == Some(index);
-            check(is_used == (block.kind != BlockKind::Free), || format!("block {index}: used bit is wrong"))?;
+            check(is_used == (block.kind != BlockKind::Free), || {
+                format!("block {index}: used bit is wrong")
+            })?;
             check(!is_used || block.committed, || format!("block {index} is used but not committed"))?;
             if is_used {
                 used += 1;
@@ -97,7 +101,9 @@ impl Heap {
                 BlockKind::Small | BlockKind::Free => {}
             }
         }
-        check(used == self.space.used_blocks, || format!("{used} blocks used, not {}", self.space.used_blocks))?;
+        check(used == self.space.used_blocks, || {
+            format!("{used} blocks used, not {}", self.space.used_blocks)
+        })?;
         check(committed == self.space.committed_blocks, || format!("{committed} blocks committed"))
     }
 
@@ -111,17 +117,22 @@ impl Heap {
             let is_start = match block.kind {
                 BlockKind::Small => {
                     let class = block.class as usize;
-                    within.is_multiple_of(cell_size(class)) && within / cell_size(class) < CAPACITY[class] as usize
+                    within.is_multiple_of(cell_size(class))
+                        && within / cell_size(class) < CAPACITY[class] as usize
                 }
                 BlockKind::Large => within == 0,
                 BlockKind::Continuation | BlockKind::Free => false,
             };
             check(is_start, || format!("block {index}: mark at {within}, where no cell starts"))?;
-            check(self.space.header_word(at) != 0, || format!("block {index}: mark at {within}, an empty cell"))?;
+            check(self.space.header_word(at) != 0, || {
+                format!("block {index}: mark at {within}, an empty cell")
+            })?;
             count += 1;
             at = self.space.next_marked(at + 8, end);
         }
-        check(count == block.marked as usize, || format!("block {index}: {count} marks, not {}", block.marked))
+        check(count == block.marked as usize, || {
+            format!("block {index}: {count} marks, not {}", block.marked)
+        })
     }
 
     fn verify_run(&self, class: usize, run: super::Run) -> Result<(), Defect> {
@@ -156,7 +167,8 @@ impl Heap {
             match block.kind {
                 BlockKind::Small => {
                     for number in 0..CAPACITY[block.class as usize] as usize {
-                        let object = self.space.address(index * BLOCK + number * cell_size(block.class as usize));
+                        let object =
+                            self.space.address(index * BLOCK + number * cell_size(block.class as usize));
                         if self.space.find(object as u64).is_some() {
                             visit(object.cast());
                         }
@@ -185,10 +197,15 @@ impl Heap {
         check(flags & !(UNLOGGED | CARDED) == 0, || format!("{object:?} has flags {flags:#x}"))?;
         // SAFETY: the class offset was passed to `allocate`, so a record lies there (unless the header was overwritten:
         // then this check is as good as its luck). The kind is read as a plain number.
-        let kind = unsafe { self.classes.0.add(class as usize + offset_of!(ClassRecord, kind)).cast::<u32>().read() };
-        check(kind <= ObjectKind::References as u32, || format!("{object:?} has kind {kind} (class {class:#x})"))?;
+        let kind = unsafe {
+            self.classes.0.add(class as usize + offset_of!(ClassRecord, kind)).cast::<u32>().read()
+        };
+        check(kind <= ObjectKind::References as u32, || {
+            format!("{object:?} has kind {kind} (class {class:#x})")
+        })?;
         // SAFETY: the record is valid.
-        let (bytes, has_references) = unsafe { (self.classes.size(object), self.classes.has_references(object)) };
+        let (bytes, has_references) =
+            unsafe { (self.classes.size(object), self.classes.has_references(object)) };
         check(bytes <= room, || format!("{object:?} of class {class:#x} has {bytes} bytes in {room}"))?;
 
         let old = self.space.is_marked(offset);
@@ -205,11 +222,13 @@ impl Heap {
             self.classes.references(object, |reference| {
                 let Some(target) = self.space.offset(reference as usize) else { return };
                 let valid = self.is_object(reference).is_some();
-                let allowed = !complete || !old || logged || flags & CARDED != 0 || self.space.is_marked(target);
+                let allowed =
+                    !complete || !old || logged || flags & CARDED != 0 || self.space.is_marked(target);
                 if result.is_ok() && !valid {
                     result = Err(Defect(format!("{object:?} refers to {reference:?}, where no object is")));
                 } else if result.is_ok() && !allowed {
-                    result = Err(Defect(format!("old {object:?} refers to young {reference:?}, not remembered")));
+                    result =
+                        Err(Defect(format!("old {object:?} refers to young {reference:?}, not remembered")));
                 }
             });
         }

@@ -19,6 +19,18 @@ macro_rules! binary {
     )*};
 }
 
+/// Bodies of the shape `a = f(b, c, d)` on floats.
+macro_rules! ternary {
+    ($($name:ident |$x:ident, $y:ident, $z:ident| $value:expr;)*) => {$(
+        #[inline(always)]
+        pub fn $name(m: &mut Machine) -> Flow {
+            let ($x, $y, $z) = (m.float(m.b()), m.float(m.c()), m.float(m.n()));
+            m.set_float(m.a(), $value);
+            m.next(1)
+        }
+    )*};
+}
+
 /// Bodies of the shape `a = f(b, constant)`.
 macro_rules! immediate {
     ($($name:ident |$x:ident, $y:ident| $value:expr;)*) => {$(
@@ -143,6 +155,21 @@ binary! {
     FSetLe: float set |x, y| (x <= y) as u64;
     RSetEq: bits set |x, y| (x == y) as u64;
     RSetNe: bits set |x, y| (x != y) as u64;
+    SSetEq: object set |x, y| x.same_text(y) as u64;
+    SSetNe: object set |x, y| !x.same_text(y) as u64;
+}
+
+ternary! {
+    FAddAdd |x, y, z| (x + y) + z;
+    FAddSub |x, y, z| (x + y) - z;
+    FAddMul |x, y, z| (x + y) * z;
+    FSubAdd |x, y, z| (x - y) + z;
+    FSubSub |x, y, z| (x - y) - z;
+    FSubMul |x, y, z| (x - y) * z;
+    FMulAdd |x, y, z| (x * y) + z;
+    FMulSub |x, y, z| (x * y) - z;
+    FMulMul |x, y, z| (x * y) * z;
+    FMulRSub |x, y, z| z - (x * y);
 }
 
 immediate! {
@@ -182,6 +209,8 @@ branches! {
     FBrNle FLoopNle: float |x, y| !matches!(x.partial_cmp(&y), Some(std::cmp::Ordering::Less | std::cmp::Ordering::Equal));
     RBrEq RLoopEq: bits |x, y| x == y;
     RBrNe RLoopNe: bits |x, y| x != y;
+    SBrEq SLoopEq: object |x, y| x.same_text(y);
+    SBrNe SLoopNe: object |x, y| !x.same_text(y);
 }
 
 branches_immediate! {
@@ -276,11 +305,7 @@ pub fn Div(m: &mut Machine) -> Flow {
         return Flow::Slow(Slow::Division);
     }
     // The processor's 32-bit division is several times as fast.
-    let quotient = if (x | y) as u64 >> 32 == 0 {
-        (x as u32 / y as u32) as i64
-    } else {
-        x.wrapping_div(y)
-    };
+    let quotient = if (x | y) as u64 >> 32 == 0 { (x as u32 / y as u32) as i64 } else { x.wrapping_div(y) };
     m.set_int(m.a(), quotient);
     m.next(1)
 }
@@ -291,11 +316,7 @@ pub fn Rem(m: &mut Machine) -> Flow {
     if y == 0 {
         return Flow::Slow(Slow::Division);
     }
-    let remainder = if (x | y) as u64 >> 32 == 0 {
-        (x as u32 % y as u32) as i64
-    } else {
-        x.wrapping_rem(y)
-    };
+    let remainder = if (x | y) as u64 >> 32 == 0 { (x as u32 % y as u32) as i64 } else { x.wrapping_rem(y) };
     m.set_int(m.a(), remainder);
     m.next(1)
 }

@@ -99,6 +99,13 @@ impl Machine {
         unsafe { *self.pc.cast::<u16>().add(3) as usize }
     }
 
+    /// The byte beside the opcode.
+    #[inline(always)]
+    pub fn n(&self) -> usize {
+        // SAFETY: as `a`.
+        unsafe { *self.pc.cast::<u8>().add(1) as usize }
+    }
+
     /// Operand b as a signed constant.
     #[inline(always)]
     pub fn b_int(&self) -> i64 {
@@ -277,11 +284,11 @@ impl Machine {
     /// prologue's yieldpoint.
     #[inline(always)]
     pub fn enter(&mut self, method: *const Method, count: usize) -> Flow {
-        // SAFETY: the loader put the caller's frame size into b and a live method into the call; between the caller's frame and the
-        // stack limit there is always room for a header (RegisterStack::SLACK), and the arguments are copied after the check.
+        // SAFETY: the loader put the caller's frame size into b and a live method into the call. Before the check, the new
+        // frame may lie beyond the stack, so its address is only computed; after it, header and frame are inside.
         unsafe {
-            let base = self.base.add(self.b());
-            if base.add((*method).frame) > (*self.ctx).stack_limit {
+            let base = self.base.wrapping_add(self.b());
+            if base.wrapping_add((*method).frame) > (*self.ctx).stack_limit {
                 return Flow::Slow(Slow::GrowStack);
             }
             let (depth, exceeded) = (*self.base.sub(2)).overflowing_sub(1);
@@ -438,6 +445,22 @@ impl Object {
     pub fn word(self, index: usize) -> *mut u64 {
         // SAFETY: `index` is below the length; the element lies within the object.
         unsafe { self.0.cast::<u8>().add(ELEMENTS).cast::<u64>().add(index) }
+    }
+
+    /// Two strings, or null: the same text, or both null.
+    #[inline(always)]
+    pub fn same_text(self, other: Object) -> bool {
+        if self == other {
+            return true;
+        }
+        if self.is_null() || other.is_null() || self.length() != other.length() {
+            return false;
+        }
+        // Word by word: the bytes behind the end of a string, up to the next multiple of 8, are zero.
+        (0..self.length().div_ceil(8)).all(|i| {
+            // SAFETY: objects are multiples of 8 bytes long, so that these words lie within both.
+            unsafe { *self.word(i) == *other.word(i) }
+        })
     }
 
     /// The element of one byte at an index that the caller has checked.

@@ -6,20 +6,22 @@ use holloway_bytecode::Op;
 /// Calls `$callback!` with the list of quick opcodes.
 #[macro_export]
 macro_rules! for_each_quick {
-    ($callback:ident) => { $callback! {
-        LoadGlobalSet "`ldg` of a global of a non-null reference type";
-        NewLarge "`new` of a class whose instances do not fit a size class";
-        Call0 "`call` without arguments";
-        Call1 "`call` with one argument";
-        Call2 "`call` with two arguments";
-        Call3 "`call` with three arguments";
-        Call4 "`call` with four arguments";
-        CallVirtual1 "`callv` or `calli` with the receiver alone";
-        CallVirtual2 "`callv` or `calli` with two arguments";
-        CallVirtual3 "`callv` or `calli` with three arguments";
-        CallVirtual4 "`callv` or `calli` with four arguments";
-        Halt "the end of a thread";
-    } };
+    ($callback:ident) => {
+        $callback! {
+            LoadGlobalSet "`ldg` of a global of a non-null reference type";
+            NewLarge "`new` of a class whose instances do not fit a size class";
+            Call0 "`call` without arguments";
+            Call1 "`call` with one argument";
+            Call2 "`call` with two arguments";
+            Call3 "`call` with three arguments";
+            Call4 "`call` with four arguments";
+            CallVirtual1 "`callv` or `calli` with the receiver alone";
+            CallVirtual2 "`callv` or `calli` with two arguments";
+            CallVirtual3 "`callv` or `calli` with three arguments";
+            CallVirtual4 "`callv` or `calli` with four arguments";
+            Halt "the end of a thread";
+        }
+    };
 }
 
 macro_rules! define_quick {

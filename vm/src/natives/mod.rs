@@ -82,6 +82,8 @@ pub fn call(vm: &mut Machinery, machine: &mut Machine) -> std::result::Result<()
     Ok(())
 }
 
+// One line for each native reads best, those without a result included.
+#[allow(clippy::unit_arg)]
 fn dispatch(native: Native, vm: &mut Machinery, call: NativeCall<'_>) -> Result {
     use Native::*;
     let c = &call;
@@ -132,7 +134,7 @@ fn dispatch(native: Native, vm: &mut Machinery, call: NativeCall<'_>) -> Result 
             crate::threads::wait(vm, pc, base, c.pointer(0), c.text(1)).map(|()| 0)
         }
         ThreadWake => unit(crate::threads::wake(vm, c.pointer(0), c.bool(1))),
-        ThreadFailed => unit(vm.threads.note_failed(c.int(0) as u32, c.pointer(1))),
+        ThreadFailed => system::thread_failed(vm, c),
         ThreadJoined => unit(vm.threads.note_joined(c.int(0) as u32)),
         NextNumber => {
             vm.next_number += 1;

@@ -29,6 +29,17 @@ pub fn argument(vm: &mut Machinery, index: i64) -> Result {
     }
 }
 
+/// Notes an error that ended a thread.
+pub fn thread_failed(vm: &mut Machinery, call: &NativeCall<'_>) -> Result {
+    let error = call.pointer(1);
+    let class = vm.class_of(error);
+    if !vm.program.error_root.is_some_and(|root| vm.program.is_subclass(class, root)) {
+        return Err(Failure::Error(ErrorKind::Value, "the value is not an error".into()));
+    }
+    vm.threads.note_failed(call.int(0) as u32, error);
+    Ok(0)
+}
+
 /// Sleeps, at least until the other threads had their turn.
 pub fn sleep(vm: &mut Machinery, call: &NativeCall<'_>) -> Result {
     let duration = Duration::from_millis(call.int(0).max(0) as u64);

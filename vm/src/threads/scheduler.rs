@@ -3,8 +3,8 @@
 
 use super::{GreenThread, NATIVE_STACK, State, ThreadCoroutine, ThreadNumber};
 use crate::errors::{self, Failure, StopReason};
-use crate::heap::with_registers_saved;
-use crate::interpreter::machine::{FRAME_HEADER, Machine, Object};
+use crate::heap::{RootVisitor, with_registers_saved};
+use crate::interpreter::machine::{FRAME_HEADER, Machine};
 use crate::interpreter::slow::check_stop;
 use crate::layout::ObjectPointer;
 use crate::stack::RegisterStack;
@@ -57,8 +57,9 @@ pub fn run_all(vm: *mut Machinery) -> Outcome {
 
 /// Lets the thread in `slot` run until it suspends (`None`) or is over (true if its function returned).
 fn resume(vm: *mut Machinery, slot: usize) -> Option<bool> {
-    // SAFETY: `vm` is live; the coroutine is taken out of the thread, so that running it does not alias the table.
+    // The coroutine is taken out of the thread, so that running it does not alias the table.
     let mut coroutine = {
+        // SAFETY: `vm` is live, and the reference ends before the coroutine runs.
         let vm = unsafe { &mut *vm };
         vm.threads.current = slot;
         let thread = vm.threads.current_mut();
@@ -86,11 +87,11 @@ fn resume(vm: *mut Machinery, slot: usize) -> Option<bool> {
 /// `vm` is live, the running thread runs on its coroutine, and no reference into `vm` is used across the call.
 unsafe fn suspend(vm: *mut Machinery, pc: *const u64, base: *mut u64) {
     with_registers_saved(|native_top| {
-        // SAFETY: by the caller's promise; the reference ends before the switch.
         let yielder = {
+            // SAFETY: by the caller's promise; the reference ends before the switch.
             let vm = unsafe { &mut *vm };
             vm.statistics.thread_switches += 1;
-            let top = vm.frame_end(pc, base);
+            let top = vm.code.frame_end(&vm.program, pc, base);
             let thread = vm.threads.current_mut();
             thread.top = top;
             thread.at = (pc, base);
@@ -152,7 +153,9 @@ pub fn wake(vm: &mut Machinery, object: ObjectPointer, all: bool) {
 
 /// The thread sleeps for at least so long.
 pub fn sleep(vm: &mut Machinery, pc: *const u64, base: *mut u64, duration: Duration) {
-    let until = vm.now().saturating_add(duration.as_nanos() as u64);
+    let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+    // Programs see times as integers with a sign.
+    let until = vm.now().saturating_add(nanoseconds).min(i64::MAX as u64);
     let current = vm.threads.current;
     vm.threads.sleeps += 1;
     let order = vm.threads.sleeps;
@@ -177,6 +180,37 @@ impl super::Threads {
         self.ready.push_back(slot);
     }
 
+    /// Reports the stacks of all threads to the collector. The running one, if there is one, has registers up to
+    /// `registers_end`, and its native stack goes down to `native_top`.
+    pub(crate) fn scan(
+        &self,
+        registers_end: *const u64,
+        native_top: *const u64,
+        visitor: &mut RootVisitor<'_>,
+    ) {
+        for &(_, error) in &self.failed {
+            visitor.word(error as u64);
+        }
+        for (slot, thread) in self.slots.iter().enumerate() {
+            let Some(thread) = thread else { continue };
+            visitor.word(thread.error as u64);
+            visitor.word(thread.closure as u64);
+            // The coroutine of a thread is taken out of it while it runs.
+            let running = slot == self.current && thread.coroutine.is_none();
+            let (top, native_top) = if running {
+                (registers_end, native_top)
+            } else {
+                (thread.top.cast_const(), thread.native_top)
+            };
+            // SAFETY: registers up to `top` and the native stack from its pointer to its base are mapped memory of this
+            // thread; both are aligned.
+            unsafe {
+                visitor.words(thread.stack.lowest(), top);
+                visitor.words(native_top, thread.native_base as *const u64);
+            }
+        }
+    }
+
     fn insert(&mut self, thread: GreenThread) -> usize {
         let slot = self.free_slots.pop().unwrap_or_else(|| {
             self.slots.push(None);
@@ -192,33 +226,32 @@ impl Machinery {
     pub(crate) fn now(&self) -> u64 {
         match self.options.timer {
             TimerSource::Wall(_) => self.started.elapsed().as_nanos() as u64,
-            TimerSource::Virtual(_) => self.yieldpoints * VIRTUAL_NANOSECONDS,
+            TimerSource::Virtual(_) => {
+                self.yieldpoints.saturating_mul(VIRTUAL_NANOSECONDS).saturating_add(self.slept)
+            }
         }
     }
 
     fn start_main(&mut self) -> Result<(), String> {
         self.threads.next_number = 0;
-        let entry = self.program.entry.expect("a verified program has an entry");
-        let method = self.code.method(entry);
+        let method = self.code.method(self.entry);
         // SAFETY: methods live as long as the code.
         let (code, frame) = unsafe { ((*method).code, (*method).frame) };
         self.start(std::ptr::null_mut(), code, frame).map(|_| ())
     }
 
-    /// Starts a thread that calls a closure.
+    /// Starts a thread that calls a closure: the first method of its class.
     pub(crate) fn spawn(&mut self, closure: ObjectPointer) -> Result<ThreadNumber, Failure> {
-        let displacement = self.classes.virtual_displacement(0);
-        let class = Object(closure).class() as usize;
-        // SAFETY: the library passes closures: classes whose slot 0 is a method without parameters but the receiver.
-        let (code, frame) = unsafe {
-            let method = *self
-                .classes
-                .base()
-                .add(class)
-                .offset(displacement as isize)
-                .cast::<*const crate::loader::Method>();
-            ((*method).code, (*method).frame)
+        let class = &self.program.classes[self.class_of(closure).index()];
+        let Some(function) =
+            class.methods.first().filter(|m| m.signature.params.is_empty()).and_then(|m| m.function)
+        else {
+            let message = format!("a {} is not a function without parameters", class.name);
+            return Err(Failure::Error(ErrorKind::Value, message));
         };
+        let method = self.code.method(function);
+        // SAFETY: methods live as long as the code.
+        let (code, frame) = unsafe { ((*method).code, (*method).frame) };
         self.start_timer()
             .map_err(|error| format!("cannot start the timer thread: {error}"))
             .and_then(|()| self.start(closure, code, frame))
@@ -240,7 +273,8 @@ impl Machinery {
         // SAFETY: the stack has room for the header and the frame, which has the closure as its first register.
         unsafe {
             *base.sub(1) = self.code.stub() as u64;
-            *base.sub(2) = self.options.stack_depth.saturating_sub(1);
+            // The entry function is the compiler's and does not count; a thread's closure is the program's.
+            *base.sub(2) = self.options.stack_depth.saturating_sub(!closure.is_null() as u64);
             if !closure.is_null() {
                 *base = closure as u64;
             }
@@ -299,7 +333,8 @@ impl Machinery {
             if let Some(&(until, _, _)) = self.threads.sleeping.first() {
                 self.flush();
                 if matches!(self.options.timer, TimerSource::Virtual(_)) {
-                    self.yieldpoints = until.div_ceil(VIRTUAL_NANOSECONDS);
+                    // Time passes, but no yieldpoints: a sleep takes neither fuel nor time slices.
+                    self.slept = self.slept.saturating_add(until.saturating_sub(self.now()));
                     continue;
                 }
                 self.signals.wait_until(self.started + Duration::from_nanos(until));
@@ -370,7 +405,9 @@ impl Machinery {
                 let function = &self.program.functions[function.index()];
                 let position = function.position(pc);
                 let file = self.program.files.get(position.file as usize).map_or("?", |f| f);
-                message.push_str(&format!(" at {file}:{}:{}", position.line, position.column));
+                if position.line > 0 {
+                    message.push_str(&format!(" at {file}:{}:{}", position.line, position.column));
+                }
             }
         }
         if threads.len() > SHOWN {
@@ -389,30 +426,6 @@ impl Machinery {
             self.program.files.get(position.file as usize).is_some_and(|f| f.starts_with("std/"))
         };
         Some(std::iter::once(first).chain(places).find(|p| !library(p)).unwrap_or(first))
-    }
-
-    /// Reports the stacks of all threads to the collector.
-    pub(crate) fn scan_threads(&self, native_top: *const u64, visitor: &mut crate::heap::RootVisitor<'_>) {
-        for &(_, error) in &self.threads.failed {
-            visitor.word(error as u64);
-        }
-        for (slot, thread) in self.threads.slots.iter().enumerate() {
-            let Some(thread) = thread else { continue };
-            visitor.word(thread.error as u64);
-            visitor.word(thread.closure as u64);
-            let running = slot == self.threads.current && thread.coroutine.is_none();
-            let (top, native_top) = if running {
-                (self.frame_end(self.context.resume_pc, self.context.resume_base), native_top)
-            } else {
-                (thread.top, thread.native_top)
-            };
-            // SAFETY: registers up to `top` and the native stack from its pointer to its base are mapped memory of this
-            // thread; both are aligned.
-            unsafe {
-                visitor.words(thread.stack.lowest(), top);
-                visitor.words(native_top, thread.native_base as *const u64);
-            }
-        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! The assembler: functions, line by line. Operands are in [`super::operands`].
 
-use super::assemble::{Assembler, comma_separated, read_reference, read_result, read_type, resolve};
+use super::assemble::Assembler;
 use super::cursor::{Cursor, Failure, Read};
 use super::lexemes;
 use super::names::Names;
+use super::parts::{comma_separated, read_reference, read_result, read_type, resolve};
 use crate::ops::{Op, Place};
 use crate::program::{Function, Handler, Position, PositionEntry};
 use crate::types::*;
@@ -120,8 +121,10 @@ impl Assembler {
     fn resolve_targets(&mut self, body: &mut Body<'_>) {
         let Body { function, labels, fixups, handlers, .. } = body;
         for fixup in fixups {
-            let result =
-                fixup.target.resolve(labels, fixup.from).and_then(|distance| put_target(function, fixup, distance));
+            let result = fixup
+                .target
+                .resolve(labels, fixup.from)
+                .and_then(|distance| put_target(function, fixup, distance));
             self.note(result);
         }
         for (mut handler, [start, end, target]) in handlers.drain(..) {
@@ -148,7 +151,11 @@ impl<'t> Target<'t> {
         if relative && !cursor.rest().starts_with(['+', '-']) {
             return cursor.expected("a label, or a distance such as `+3`");
         }
-        let number = if relative { cursor.number::<i32>("32 bits")? as i64 } else { cursor.number::<u32>("32 bits")? as i64 };
+        let number = if relative {
+            cursor.number::<i32>("32 bits")? as i64
+        } else {
+            cursor.number::<u32>("32 bits")? as i64
+        };
         Ok(Target { at, label: "", number })
     }
 

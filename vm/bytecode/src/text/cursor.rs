@@ -211,7 +211,8 @@ impl<'t> Cursor<'t> {
     pub fn double(&mut self) -> Read<u64> {
         self.blanks();
         let rest = self.rest();
-        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "+-.:".contains(c))).unwrap_or(rest.len());
+        let end =
+            rest.find(|c: char| !(c.is_ascii_alphanumeric() || "+-.:".contains(c))).unwrap_or(rest.len());
         match lexemes::parse_double(&rest[..end]) {
             Some(bits) => {
                 self.at += end;
@@ -266,7 +267,10 @@ impl<'t> Cursor<'t> {
             self.at += next.map_or(0, char::len_utf8);
             match next {
                 None | Some('\n') => {
-                    return Err(Failure { at: start, message: "this string has no closing quote".to_string() });
+                    return Err(Failure {
+                        at: start,
+                        message: "this string has no closing quote".to_string(),
+                    });
                 }
                 Some('"') => return Ok(out),
                 Some('\\') => match self.escape() {

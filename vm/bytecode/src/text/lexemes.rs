@@ -132,7 +132,9 @@ mod tests {
 
     #[test]
     fn names_are_bare_where_they_can_be() {
-        for bare in ["x", "_1", "Point.length", "List<Int>", "Map<String, List<Int?>>.get", "F<fn(A) -> B>", "$a"] {
+        for bare in
+            ["x", "_1", "Point.length", "List<Int>", "Map<String, List<Int?>>.get", "F<fn(A) -> B>", "$a"]
+        {
             assert_eq!(name(bare), bare);
         }
         for odd in ["", "1", "a b", "List<", "List<Int", "a>", "List<\n>", "fn(Int)", "a#1", "a;b", "é"] {

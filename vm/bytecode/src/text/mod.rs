@@ -59,11 +59,12 @@ mod cursor;
 mod lexemes;
 mod names;
 mod operands;
+mod parts;
 mod print;
 mod print_code;
 
 pub use assemble::{AssemblyError, assemble};
-pub use print::{PrintOptions, Printer, print_function, print_program};
+pub use print::{PrintOptions, Printer, print_function, print_program, type_name};
 
 /// A beginning for programs written by hand: the built-in classes, `Array<Int>`, `Error` and the errors of the system.
 /// Append to it what is to be tried.

@@ -151,7 +151,7 @@ impl<'a> Names<'a> {
     fn prefix(&self, word: &str, table: &NameTable, number: u32) -> String {
         let clear = table.get(number).is_some_and(|name| {
             let of = |table: &NameTable| !matches!(table.lookup(name), Lookup::Missing);
-            !TYPE_WORDS.contains(&name) && !(of(&self.classes) && of(&self.interfaces))
+            !(TYPE_WORDS.contains(&name) || of(&self.classes) && of(&self.interfaces))
         });
         if clear { String::new() } else { format!("{word} ") }
     }

@@ -1,11 +1,12 @@
 //! The assembler: one instruction, read as its opcode's operand descriptions say.
 
-use super::assemble::{Assembler, comma_separated, read_reference, resolve};
+use super::assemble::Assembler;
 use super::assemble_code::{Body, Fixup, Target};
 use super::cursor::{Cursor, Failure, Read};
 use super::names::{Lookup, NameTable, Names};
+use super::parts::{comma_separated, read_reference, resolve};
+use crate::calls::static_class;
 use crate::ops::{Kind, Op, OpShape, Operand, Place, Role};
-use crate::program::{Class, Function};
 use crate::types::*;
 use crate::verify::encoding;
 
@@ -82,7 +83,8 @@ impl Assembler {
                     0
                 }
                 Kind::Field => {
-                    let class = object.and_then(|register| self.class_of(&body.function, register));
+                    let class = object
+                        .and_then(|register| static_class(&self.program, &body.function, Register(register)));
                     let fields = NameTable::new(class.iter().flat_map(|c| c.fields()).map(|f| &*f.name));
                     read_reference(cursor, "field", &fields)? as u64
                 }
@@ -102,7 +104,11 @@ impl Assembler {
         }
         if let Some((reference, operand)) = slot {
             let has_receiver = words[0] >> 8 & 0xff != 0;
-            let class = if has_receiver { self.class_of(&body.function, words[2] as u16) } else { None };
+            let class = if has_receiver {
+                static_class(&self.program, &body.function, Register(words[2] as u16))
+            } else {
+                None
+            };
             let methods = NameTable::new(class.iter().flat_map(|c| &c.methods).map(|m| &*m.name));
             let value = resolve(&reference, "method", &methods)? as u64;
             put(&mut words, operand.place, value, reference.at)?;
@@ -121,7 +127,9 @@ impl Assembler {
                 let value = cursor.integer()?;
                 match i64::try_from(value).map(|v| v as u64).or(u64::try_from(value)) {
                     Ok(value) => value,
-                    Err(_) => return Err(Failure { at, message: "this number does not fit 64 bits".to_string() }),
+                    Err(_) => {
+                        return Err(Failure { at, message: "this number does not fit 64 bits".to_string() });
+                    }
                 }
             }
             Kind::Flag if cursor.eat_word("false") => 0,
@@ -172,14 +180,6 @@ impl Assembler {
         };
         Ok(number as u32)
     }
-
-    /// The class that a register's type names.
-    fn class_of(&self, function: &Function, register: u16) -> Option<&Class> {
-        match function.registers.get(register as usize)? {
-            Type::Ref(RefType { shape: Shape::Class(class), .. }) => self.program.classes.get(class.index()),
-            _ => None,
-        }
-    }
 }
 
 /// Puts a value into its place, if it fits there.
@@ -189,6 +189,7 @@ fn put(words: &mut [u64], place: Place, value: u64, at: usize) -> Read<()> {
         Place::B => (0, 32, 16),
         Place::C => (0, 48, 16),
         Place::BC => (0, 32, 32),
+        Place::N => (0, 8, 8),
         Place::X => (1, 0, 64),
         Place::Rest => return Ok(()),
     };

@@ -31,6 +31,11 @@ pub fn print_function(program: &Program, function: FunctionId, options: &PrintOp
     Printer::new(program).function(function, options)
 }
 
+/// A type in text form.
+pub fn type_name(program: &Program, ty: Type) -> String {
+    Names::new(program).ty(ty)
+}
+
 impl<'a> Printer<'a> {
     /// Prints parts of `program`.
     pub fn new(program: &'a Program) -> Printer<'a> {

@@ -4,9 +4,10 @@
 use super::lexemes;
 use super::names::reference_in;
 use super::print::{PrintOptions, Printer, joined, numbered};
+use crate::calls::{callee, static_class};
 use crate::code::{Instruction, decode};
 use crate::ops::{Kind, OpShape, Operand, Place, Role};
-use crate::program::{Function, PositionEntry, Signature};
+use crate::program::{Function, PositionEntry};
 use crate::types::*;
 use crate::verify::encoding;
 use std::fmt::Write;
@@ -52,7 +53,8 @@ impl<'a> Printer<'a> {
                 if line.replace(at) != Some(at)
                     && let Some(text) = source(entry.position)
                 {
-                    let _ = writeln!(out, "    ; {:>4} | {}", at.1, text.trim_end().replace(['\n', '\r'], " "));
+                    let _ =
+                        writeln!(out, "    ; {:>4} | {}", at.1, text.trim_end().replace(['\n', '\r'], " "));
                 }
             }
             let text = match item.instruction {
@@ -76,8 +78,13 @@ impl<'a> Printer<'a> {
         labels.define(&mut out, function.code.len());
         for handler in &function.handlers {
             let class = self.names.classes.reference(handler.class.0);
-            let [start, end, target] = [handler.start, handler.end, handler.target].map(|pc| labels.place(pc));
-            let _ = writeln!(out, "    catch {class} in r{} from {start} to {end} at {target}", handler.register.0);
+            let [start, end, target] =
+                [handler.start, handler.end, handler.target].map(|pc| labels.place(pc));
+            let _ = writeln!(
+                out,
+                "    catch {class} in r{} from {start} to {end} at {target}",
+                handler.register.0
+            );
         }
         if !regular {
             for entry in &function.positions {
@@ -153,7 +160,9 @@ impl<'a> Printer<'a> {
                 other => other.to_string(),
             },
             Kind::Double => lexemes::double(value),
-            Kind::Target => target(if operand.place == Place::BC { number as i32 } else { value as i16 as i32 }),
+            Kind::Target => {
+                target(if operand.place == Place::BC { number as i32 } else { value as i16 as i32 })
+            }
             Kind::Cases => cases_text(i, target),
             Kind::Class => self.names.classes.reference(number),
             Kind::Interface => self.names.interfaces.reference(number),
@@ -169,16 +178,19 @@ impl<'a> Printer<'a> {
             },
             Kind::Field => {
                 let object = i.op.operands().iter().rfind(|o| o.role == Role::Use && o.kind == Kind::NonNull);
-                let class = object.and_then(|o| self.class_of(function, Register(i.operand(o.place) as u16)));
+                let register = |o: &Operand| Register(i.operand(o.place) as u16);
+                let class = object.and_then(|o| static_class(self.program, function, register(o)));
                 match class {
                     Some(class) => reference_in(class.fields().iter().map(|f| &*f.name), number),
                     None => format!("#{number}"),
                 }
             }
-            Kind::Slot => match i.args().next().and_then(|receiver| self.class_of(function, receiver)) {
-                Some(class) => reference_in(class.methods.iter().map(|m| &*m.name), number),
-                None => format!("#{number}"),
-            },
+            Kind::Slot => {
+                match i.args().next().and_then(|receiver| static_class(self.program, function, receiver)) {
+                    Some(class) => reference_in(class.methods.iter().map(|m| &*m.name), number),
+                    None => format!("#{number}"),
+                }
+            }
             Kind::InterfaceMethod => {
                 let (interface, method) = (number >> 16, number & 0xffff);
                 let method = match self.program.interfaces.get(interface as usize) {
@@ -187,40 +199,17 @@ impl<'a> Printer<'a> {
                 };
                 format!("{}::{method}", self.names.interfaces.reference(interface))
             }
-            Kind::Result if value == 0 && self.callee_has_no_result(function, i) => "-".to_string(),
+            Kind::Result
+                if value == 0
+                    && callee(self.program, function, i)
+                        .is_some_and(|callee| callee.result(None).is_none()) =>
+            {
+                "-".to_string()
+            }
             Kind::Args => format!("({})", joined(i.args().map(|r| format!("r{}", r.0)))),
             // Results, and the kinds of registers.
             _ => format!("r{value}"),
         }
-    }
-
-    /// The class that a register's type names.
-    fn class_of(&self, function: &Function, register: Register) -> Option<&'a crate::program::Class> {
-        match function.registers.get(register.0 as usize)? {
-            Type::Ref(RefType { shape: Shape::Class(class), .. }) => self.program.classes.get(class.index()),
-            _ => None,
-        }
-    }
-
-    /// The callee of a call is known and gives nothing.
-    fn callee_has_no_result(&self, function: &Function, i: &Instruction<'_>) -> bool {
-        let no_result = |signature: &Signature| signature.result.is_none();
-        let Some(callee) = i.op.operands().iter().find(|o| o.place == Place::BC) else { return false };
-        let number = i.bc() as usize;
-        let answer = match callee.kind {
-            Kind::Function => self.program.functions.get(number).map(|f| f.result.is_none()),
-            Kind::Native => crate::Native::from_number(i.bc()).map(|n| n.result().is_none()),
-            Kind::Slot => (|| {
-                let class = self.class_of(function, i.args().next()?)?;
-                Some(no_result(&class.methods.get(number)?.signature))
-            })(),
-            Kind::InterfaceMethod => (|| {
-                let interface = self.program.interfaces.get(i.c as usize)?;
-                Some(no_result(&interface.methods.get(i.b as usize)?.signature))
-            })(),
-            _ => None,
-        };
-        answer.unwrap_or(false)
     }
 
     /// Counters and words of the machine, if they are not zero.
@@ -339,7 +328,8 @@ impl Labels {
 
     /// A target by its distance.
     fn target(&self, pc: usize, offset: i32) -> String {
-        self.label(pc as i64 + offset as i64).map_or_else(|| format!("{offset:+}"), |label| format!("L{label}"))
+        self.label(pc as i64 + offset as i64)
+            .map_or_else(|| format!("{offset:+}"), |label| format!("L{label}"))
     }
 
     /// A place of a handler.

@@ -7,8 +7,28 @@ use rand::RngExt;
 
 /// Names of all kinds: plain, repeated, quoted, misleading.
 const NAMES: [&str; 22] = [
-    "a", "b", "Point", "Point.x", "List<Int>", "Map<String, Int?>", "fn(Int) -> Int", "", "int", "class", "any", "r3",
-    "L1", "é", "a b", "#3", "\"", "\n}\n", "abstract", "x;y", "\u{202e}", "a#1",
+    "a",
+    "b",
+    "Point",
+    "Point.x",
+    "List<Int>",
+    "Map<String, Int?>",
+    "fn(Int) -> Int",
+    "",
+    "int",
+    "class",
+    "any",
+    "r3",
+    "L1",
+    "é",
+    "a b",
+    "#3",
+    "\"",
+    "\n}\n",
+    "abstract",
+    "x;y",
+    "\u{202e}",
+    "a#1",
 ];
 
 fn name(rng: &mut Rng) -> Box<str> {
@@ -65,7 +85,10 @@ fn class(rng: &mut Rng) -> Class {
             signature: signature(rng),
             function: rng.random_bool(0.8).then(|| FunctionId(id(rng))),
         }),
-        interfaces: many(rng, 2, |rng| Implementation { interface: InterfaceId(id(rng)), slots: many(rng, 3, id) }),
+        interfaces: many(rng, 2, |rng| Implementation {
+            interface: InterfaceId(id(rng)),
+            slots: many(rng, 3, id),
+        }),
     }
 }
 
@@ -77,7 +100,11 @@ pub fn words(rng: &mut Rng) -> Vec<u64> {
     let op = Op::ALL[rng.random_range(0..Op::ALL.len())];
     let n = if op.shape() == ops::OpShape::Call { rng.random_range(0..6) } else { 0 };
     let small = |rng: &mut Rng| if rng.random_bool(0.03) { rng.random() } else { rng.random_range(0..9_u16) };
-    let used = |place| op.operands().iter().any(|o| o.place == place || matches!(place, ops::Place::B | ops::Place::C) && o.place == ops::Place::BC);
+    let used = |place| {
+        op.operands().iter().any(|o| {
+            o.place == place || matches!(place, ops::Place::B | ops::Place::C) && o.place == ops::Place::BC
+        })
+    };
     let field = |place, rng: &mut Rng| if used(place) || rng.random_bool(0.01) { small(rng) } else { 0 };
     let (a, b, mut c) = (field(ops::Place::A, rng), field(ops::Place::B, rng), field(ops::Place::C, rng));
     if op.operands().iter().any(|o| o.place == ops::Place::BC) && rng.random_bool(0.9) {
@@ -98,7 +125,7 @@ pub fn words(rng: &mut Rng) -> Vec<u64> {
         let used = n as usize;
         let last = words.len() - 1;
         words[2..].iter_mut().for_each(|w| *w &= 0x0007_0007_0007_0007);
-        if used % 4 != 0 {
+        if !used.is_multiple_of(4) {
             words[last] &= u64::MAX >> (64 - used % 4 * 16);
         }
     }

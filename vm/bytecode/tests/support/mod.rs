@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 pub mod garbage;
+pub mod graphs;
 pub mod valid;
 
 use rand::SeedableRng;
@@ -32,8 +33,10 @@ pub fn for_seeds(count: u64, mut test: impl FnMut(u64, &mut Rng)) {
 pub fn files(folder: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
     let entries = std::fs::read_dir(&folder).expect("test folder");
-    let mut files: Vec<PathBuf> =
-        entries.map(|e| e.expect("entry").path()).filter(|p| p.extension().is_some_and(|e| e == "hbc")).collect();
+    let mut files: Vec<PathBuf> = entries
+        .map(|e| e.expect("entry").path())
+        .filter(|p| p.extension().is_some_and(|e| e == "hbc"))
+        .collect();
     files.sort();
     assert!(!files.is_empty(), "no tests in {}", folder.display());
     files

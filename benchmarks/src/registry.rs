@@ -1,0 +1,160 @@
+//! The benchmark programs: one table, from which names, help, tests and reports derive.
+//!
+//! A default size is one at which an iteration takes the interpreter between 50 and 200 milliseconds, where the program
+//! has such a size: long enough for the clock, short enough for many iterations. A quick size is the smallest with a known result that still runs all
+//! of the program.
+
+use std::fmt;
+
+/// Where a program comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Suite {
+    /// "Are We Fast Yet" (Marr, Daloze, Mössenböck; DLS 2016).
+    AreWeFastYet,
+    /// Java Grande Forum, sequential kernels (Bull and others; 2000).
+    JavaGrande,
+}
+
+impl Suite {
+    /// The folder of its programs.
+    pub const fn folder(self) -> &'static str {
+        match self {
+            Suite::AreWeFastYet => "awfy",
+            Suite::JavaGrande => "jgf",
+        }
+    }
+}
+
+impl fmt::Display for Suite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Suite::AreWeFastYet => "Are We Fast Yet",
+            Suite::JavaGrande => "Java Grande",
+        })
+    }
+}
+
+/// A benchmark program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Benchmark {
+    /// Its name on the command line, and of its main file.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub suite: Suite,
+    /// What `--size default` means.
+    pub default_size: u64,
+    /// What `--size quick` means.
+    pub quick_size: u64,
+    /// What a size counts.
+    pub size_counts: &'static str,
+    /// What is compared with a known result in every iteration.
+    pub verifies: &'static str,
+}
+
+impl Benchmark {
+    /// The path of its main file among the embedded ones.
+    pub fn file(&self) -> String {
+        format!("{}/{}.hol", self.suite.folder(), self.name)
+    }
+}
+
+macro_rules! benchmarks {
+    ($($suite:ident $name:literal default $default:literal quick $quick:literal $counts:literal, $verifies:literal;)*) => {
+        /// All programs, by suite and name.
+        pub const BENCHMARKS: &[Benchmark] = &[$(Benchmark {
+            name: $name,
+            suite: Suite::$suite,
+            default_size: $default,
+            quick_size: $quick,
+            size_counts: $counts,
+            verifies: $verifies,
+        }),*];
+    };
+}
+
+benchmarks! {
+    AreWeFastYet "bounce" default 500 quick 5 "repetitions", "bounces of all balls";
+    AreWeFastYet "cd" default 20 quick 2 "aircraft", "number of collisions";
+    AreWeFastYet "deltablue" default 5000 quick 10 "constraints in the chain", "values of all variables";
+    AreWeFastYet "havlak" default 15 quick 1 "searches of the small graph", "numbers of loops and nodes";
+    AreWeFastYet "json" default 10 quick 1 "repetitions", "shape of the parsed document";
+    AreWeFastYet "list" default 200 quick 2 "repetitions", "length of the resulting list";
+    AreWeFastYet "mandelbrot" default 250 quick 10 "side of the picture", "checksum of the picture";
+    AreWeFastYet "nbody" default 10000 quick 10 "time steps", "energy of the system, to the last bit";
+    AreWeFastYet "permute" default 200 quick 1 "repetitions", "number of permutations";
+    AreWeFastYet "queens" default 200 quick 1 "repetitions", "that all queens could be placed";
+    AreWeFastYet "richards" default 5 quick 1 "repetitions", "packets queued and tasks held";
+    AreWeFastYet "sieve" default 400 quick 1 "repetitions", "number of primes";
+    AreWeFastYet "storage" default 50 quick 1 "repetitions", "number of arrays in the tree";
+    AreWeFastYet "towers" default 100 quick 1 "repetitions", "number of moves";
+    JavaGrande "fft" default 16384 quick 1024 "complex numbers", "sums of the transform and of its inverse";
+    JavaGrande "heapsort" default 10000 quick 10000 "numbers", "that they are sorted, and a hash of them";
+    JavaGrande "moldyn" default 4 quick 4 "cubes of four atoms along each side", "kinetic energy and interactions";
+    JavaGrande "raytracer" default 25 quick 25 "side of the picture", "checksum of the picture";
+}
+
+/// The program of this name, or a message that helps: names like it, and all names.
+pub fn find(name: &str) -> Result<&'static Benchmark, String> {
+    if let Some(found) = BENCHMARKS.iter().find(|b| b.name == name) {
+        return Ok(found);
+    }
+    let close: Vec<&str> =
+        BENCHMARKS.iter().map(|b| b.name).filter(|known| is_close(&name.to_lowercase(), known)).collect();
+    let suggestion = match close.is_empty() {
+        true => String::new(),
+        false => format!("; did you mean {}?", close.join(" or ")),
+    };
+    let all: Vec<&str> = BENCHMARKS.iter().map(|b| b.name).collect();
+    Err(format!("there is no benchmark program '{name}'{suggestion}\nthe programs are: {}", all.join(", ")))
+}
+
+/// Is it likely that `written` was meant to be `known`: its beginning, or at most two letters away (one for short names).
+fn is_close(written: &str, known: &str) -> bool {
+    let allowed = if known.len() <= 4 { 1 } else { 2 };
+    (written.len() >= 2 && known.starts_with(written)) || distance(written, known) <= allowed
+}
+
+/// How many letters must be inserted, removed or replaced to make one text the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_eighteen_with_different_names() {
+        let mut names: Vec<&str> = BENCHMARKS.iter().map(|b| b.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), 18);
+        assert_eq!(BENCHMARKS.len(), 18);
+        assert!(BENCHMARKS.iter().all(|b| b.quick_size <= b.default_size));
+    }
+
+    #[test]
+    fn unknown_names_are_met_with_suggestions() {
+        assert_eq!(find("sieve").map(|b| b.file()), Ok("awfy/sieve.hol".to_string()));
+        assert_eq!(find("fft").map(|b| b.file()), Ok("jgf/fft.hol".to_string()));
+        for (written, meant) in
+            [("Richard", "richards"), ("seive", "sieve"), ("heap", "heapsort"), ("ftt", "fft")]
+        {
+            let message = find(written).expect_err("no such program");
+            assert!(message.contains(&format!("did you mean {meant}?")), "{message}");
+        }
+        let message = find("quicksort").expect_err("no such program");
+        assert!(!message.contains("did you mean") && message.contains("bounce, cd,"), "{message}");
+    }
+}

@@ -1,0 +1,134 @@
+//! `holloway bench`: measures the benchmark programs one after the other.
+
+use crate::compile::compile;
+use crate::interrupt::Interrupt;
+use crate::options::{BenchArguments, BenchSize, MachineArguments};
+use crate::report::{EXIT_PROGRAM, Stop, color, color_for, say};
+use holloway_benchmarks::embedded::Embedded;
+use holloway_benchmarks::machine::Machine;
+use holloway_benchmarks::measure::{Ending, Hooks, Measurement, measure};
+use holloway_benchmarks::record::{Record, RecordFile};
+use holloway_benchmarks::registry::{BENCHMARKS, Benchmark, find};
+use holloway_benchmarks::table;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Measures, and prints the table on standard output: it is the result of this command. A program that fails does not keep
+/// the others from being measured; after Ctrl-C, what was measured so far is reported.
+pub fn bench(arguments: BenchArguments) -> Result<ExitCode, Stop> {
+    let benchmarks = selected(&arguments.names)?;
+    let file = match &arguments.json {
+        Some(path) => Some(RecordFile::create(path).map_err(|error| cannot_write(path, &error))?),
+        None => None,
+    };
+    let interrupt = Interrupt::new();
+    interrupt.listen();
+    let progress = progress(benchmarks.len() as u64 * arguments.iterations);
+    let mut measurements = Vec::new();
+    for (done, &benchmark) in benchmarks.iter().enumerate() {
+        if interrupt.was_pressed() {
+            break;
+        }
+        progress.set_position(done as u64 * arguments.iterations);
+        progress.set_message(benchmark.name);
+        measurements.push(one(benchmark, &arguments, &interrupt, &progress));
+    }
+    progress.finish_and_clear();
+    let mut shown = table::show(&measurements, color_for(&std::io::stdout()));
+    if arguments.samples {
+        shown.push_str(&table::samples(&measurements));
+    }
+    let machine = Machine::describe();
+    shown.push_str(&format!("{machine}\n"));
+    // If nobody reads the table, the exit code still says how it went.
+    let _ = std::io::stdout().write_all(shown.as_bytes());
+    if let (Some(file), Some(path)) = (file, &arguments.json) {
+        let record = Record::new(machine, options(&arguments), &measurements);
+        file.finish(&record).map_err(|error| cannot_write(path, &error))?;
+    }
+    let complete = measurements.len() == benchmarks.len();
+    let good = complete && measurements.iter().all(|m| m.ending == Ending::Verified);
+    if interrupt.was_pressed() {
+        say(format_args!("interrupted\n"));
+    }
+    Ok(if good { ExitCode::SUCCESS } else { EXIT_PROGRAM.into() })
+}
+
+/// The programs named, in the order named; all if none is.
+fn selected(names: &[String]) -> Result<Vec<&'static Benchmark>, Stop> {
+    if names.is_empty() {
+        return Ok(BENCHMARKS.iter().collect());
+    }
+    names.iter().map(|name| find(name).map_err(Stop::usage)).collect()
+}
+
+fn cannot_write(path: &std::path::Path, error: &std::io::Error) -> Stop {
+    Stop::usage(format_args!("cannot write {}: {error}", path.display()))
+}
+
+fn one(
+    benchmark: &'static Benchmark,
+    arguments: &BenchArguments,
+    interrupt: &Arc<Interrupt>,
+    progress: &ProgressBar,
+) -> Measurement {
+    let size = match arguments.size {
+        BenchSize::Default => benchmark.default_size,
+        BenchSize::Quick => benchmark.quick_size,
+        BenchSize::Number(number) => number,
+    };
+    let program = match compile(&benchmark.file(), &Embedded, color()) {
+        Ok(program) => Arc::new(program),
+        Err(errors) => {
+            let reason = format!("it does not compile\n{errors}");
+            return Measurement::failed(benchmark, size, arguments.iterations, reason);
+        }
+    };
+    let machine: &MachineArguments = &arguments.machine;
+    let bar = progress.clone();
+    let hooks = Hooks { started: |handle| interrupt.watch(handle), iteration: move || bar.inc(1) };
+    let measurement = measure(
+        benchmark,
+        program,
+        size,
+        arguments.iterations,
+        |arguments, output| machine.vm_options(arguments, output),
+        hooks,
+    );
+    if let Some(format) = machine.stats {
+        let text = crate::statistics::machine_statistics(&measurement.statistics, format);
+        progress.suspend(|| say(format_args!("{}:\n{text}", benchmark.name)));
+    }
+    measurement
+}
+
+/// A bar on terminals, nothing elsewhere.
+fn progress(length: u64) -> ProgressBar {
+    if !color() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr()).with_style(style)
+}
+
+/// The flags that may matter to whoever reads the times.
+fn options(arguments: &BenchArguments) -> BTreeMap<&'static str, String> {
+    let machine = &arguments.machine;
+    let mut options = BTreeMap::from([
+        ("tier", format!("{:?}", machine.tier).to_lowercase()),
+        ("heap_bytes", machine.heap.to_string()),
+        ("stack_depth", machine.stack_depth.to_string()),
+        ("timer", format!("{:?}", machine.timer).to_lowercase()),
+        ("seed", machine.seed.to_string()),
+    ]);
+    let mut set = |key, value: Option<String>| options.extend(value.map(|value| (key, value)));
+    set("dispatch", machine.dispatch.map(|how| format!("{how:?}").to_lowercase()));
+    set("time_limit", machine.time_limit.map(|limit| format!("{limit:?}")));
+    set("fuel", machine.fuel.map(|fuel| fuel.to_string()));
+    set("gc_stress", machine.gc_stress.map(|every| every.to_string()));
+    options
+}

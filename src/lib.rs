@@ -1,0 +1,44 @@
+//! The `holloway` command line: it reads flags, puts the compiler and the virtual machine together, and reports.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | [`options`], [`values`] | flags, and the texts that they accept |
+//! | [`compile`] | from the path of a source file to a verified program |
+//! | [`commands`] | one file for each command |
+//! | [`output`], [`interrupt`] | standard output of the running program, Ctrl-C |
+//! | [`report`] | messages to the user, colours, exit codes |
+//! | [`statistics`] | what `--stats` prints |
+//!
+//! Programs write to standard output, everything else here writes to standard error.
+
+#![forbid(unsafe_code)]
+
+pub mod commands;
+pub mod compile;
+pub mod interrupt;
+pub mod options;
+pub mod output;
+pub mod report;
+pub mod statistics;
+pub mod values;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Reads the command line and does what it says.
+pub fn main() -> ExitCode {
+    let line = options::CommandLine::parse();
+    let result = match line.command {
+        options::Command::Run(arguments) => commands::run::run(arguments),
+        options::Command::Check(arguments) => commands::check::check(arguments),
+        options::Command::Bench(arguments) => commands::bench::bench(arguments),
+        options::Command::Dump(arguments) => commands::dump::dump(arguments),
+    };
+    match result {
+        Ok(code) => code,
+        Err(stop) => {
+            stop.print();
+            stop.code()
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! All commands and flags, declared once: parsing, help and defaults follow from these types.
+
+use crate::report::say;
+use crate::values;
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use holloway_vm::heap::HeapConfig;
+use holloway_vm::timer::TimerSource;
+use holloway_vm::{DEFAULT_STACK_DEPTH, Dispatch, VmOptions};
+use std::io::Write;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Colours of the help; clap leaves them out where standard output is no terminal or `NO_COLOR` is set.
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Yellow.on_default().bold())
+    .usage(AnsiColor::Yellow.on_default().bold())
+    .literal(AnsiColor::Green.on_default())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+/// The most calls that may be allowed to nest.
+const DEEPEST_STACK: u64 = 10_000_000;
+
+/// The command line.
+#[derive(Parser, Debug)]
+#[command(
+    name = "holloway",
+    version,
+    about = "Runs, checks and measures programs in the Holloway language",
+    after_help = "\
+Programs write to standard output, everything else is written to standard error.
+Exit codes: 0 success; 1 the program ended with an error or was ended; 2 it does not compile, or a flag is wrong.
+
+Examples:
+  holloway run hello.hol
+  holloway check hello.hol
+  holloway bench richards sieve",
+    styles = STYLES,
+    arg_required_else_help = true
+)]
+pub struct CommandLine {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Compile and run a program
+    Run(RunArguments),
+    /// Look for errors in a program without running it
+    Check(CheckArguments),
+    /// Measure the benchmark programs, verifying every result
+    Bench(BenchArguments),
+    /// Show what a stage of the compiler makes of a program
+    Dump(DumpArguments),
+}
+
+/// `holloway run`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  holloway run hello.hol
+  holloway run sort.hol -- 1000 descending       give the program arguments
+  holloway run --time-limit 2s --heap 64m a.hol  end it after two seconds or 64 MiB
+  holloway run --timer virtual:1000 a.hol        switch threads in a repeatable way
+  holloway run --stats a.hol                     say afterwards what the virtual machine did")]
+pub struct RunArguments {
+    /// The main file of the program
+    #[arg(value_name = "FILE")]
+    pub file: String,
+    /// Arguments of the program
+    #[arg(last = true, value_name = "ARGS")]
+    pub arguments: Vec<String>,
+    /// Flags of the virtual machine.
+    #[command(flatten)]
+    pub machine: MachineArguments,
+}
+
+/// `holloway check`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Prints the errors, if there are any, and exits with 2; otherwise prints nothing and exits with 0.
+
+Example:
+  holloway check hello.hol")]
+pub struct CheckArguments {
+    /// The main file of the program
+    #[arg(value_name = "FILE")]
+    pub file: String,
+}
+
+/// `holloway bench`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Every iteration's result is verified; a program whose result is wrong gets no time.
+
+Examples:
+  holloway bench                                   all programs
+  holloway bench richards sieve --iterations 20
+  holloway bench --size quick                      a look at whether everything works
+  holloway bench nbody --size 250000
+  holloway bench --json times.json                 keep all samples")]
+pub struct BenchArguments {
+    /// Which programs; all of them if none is named
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// The size: `default`, `quick`, or a number that every named program knows
+    #[arg(long, value_name = "SIZE", default_value = "default", help_heading = "Measuring")]
+    pub size: BenchSize,
+    /// How many iterations of each program
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Measuring")]
+    pub iterations: u64,
+    /// Show the time of every iteration, too
+    #[arg(long, help_heading = "Measuring")]
+    pub samples: bool,
+    /// Write all samples and a description of the machine to this file
+    #[arg(long, value_name = "FILE", help_heading = "Measuring")]
+    pub json: Option<PathBuf>,
+    /// Flags of the virtual machine.
+    #[command(flatten)]
+    pub machine: MachineArguments,
+}
+
+/// Which size of a benchmark program to run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BenchSize {
+    /// The one from the table, large enough to measure.
+    Default,
+    /// The one from the table that is over at once.
+    Quick,
+    /// This one.
+    Number(u64),
+}
+
+impl std::str::FromStr for BenchSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.parse()) {
+            ("default", _) => Ok(BenchSize::Default),
+            ("quick", _) => Ok(BenchSize::Quick),
+            (_, Ok(number)) if number > 0 && number <= i64::MAX as u64 => Ok(BenchSize::Number(number)),
+            _ => Err("a size is `default`, `quick` or a positive whole number".to_string()),
+        }
+    }
+}
+
+/// `holloway dump`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  holloway dump tokens hello.hol
+  holloway dump bytecode hello.hol --function main
+  holloway dump cfg hello.hol --function gcd | dot -Tsvg > gcd.svg")]
+pub struct DumpArguments {
+    /// What to show
+    #[arg(value_name = "STAGE")]
+    pub stage: Stage,
+    /// The main file of the program
+    #[arg(value_name = "FILE")]
+    pub file: String,
+    /// Only functions whose name contains this
+    #[arg(long, value_name = "PATTERN")]
+    pub function: Option<String>,
+}
+
+/// What `dump` shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Stage {
+    /// The tokens of the file
+    Tokens,
+    /// The syntax tree of the file
+    Ast,
+    /// The bytecode of the whole program
+    Bytecode,
+    /// The control-flow graphs of its functions, in the language of Graphviz
+    Cfg,
+}
+
+/// The flags that `run` and `bench` share.
+#[derive(Args, Clone, Debug)]
+pub struct MachineArguments {
+    /// Which tier runs the program
+    #[arg(long, value_name = "TIER", default_value = "interp", help_heading = "Execution")]
+    pub tier: Tier,
+    /// What the program sees as its seed
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_negative_numbers = true,
+        help_heading = "Execution"
+    )]
+    pub seed: i64,
+    /// How the interpreter dispatches (for developers of the interpreter)
+    #[arg(long, value_name = "HOW", hide = true, help_heading = "Execution")]
+    pub dispatch: Option<DispatchArgument>,
+
+    /// The most memory that objects may take, such as 64m or 1g
+    #[arg(long, value_name = "SIZE", default_value = "1g", value_parser = values::heap_size, help_heading = "Limits")]
+    pub heap: usize,
+    /// How many calls may nest
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_STACK_DEPTH, value_parser = clap::value_parser!(u64).range(1..=DEEPEST_STACK), help_heading = "Limits")]
+    pub stack_depth: u64,
+    /// End the program after this time, such as 500ms, 2s or 1m
+    #[arg(long, value_name = "DURATION", value_parser = values::duration, help_heading = "Limits")]
+    pub time_limit: Option<Duration>,
+    /// End the program after this many yieldpoints
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    pub fuel: Option<u64>,
+
+    /// Where ticks come from: wall:DURATION, or virtual:N for one every N yieldpoints, which is repeatable
+    #[arg(long, value_name = "SOURCE", default_value = "wall:20ms", value_parser = values::timer, help_heading = "Timer")]
+    pub timer: TimerSource,
+
+    /// Collect garbage at every Nth allocation, and overwrite the dead
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1", help_heading = "Stress")]
+    pub gc_stress: Option<NonZeroU32>,
+
+    /// Report events while the program runs
+    #[arg(long, value_name = "EVENTS", value_delimiter = ',', help_heading = "Output")]
+    pub log: Vec<LogTopic>,
+    /// Say at the end what the virtual machine did
+    #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Output")]
+    pub stats: Option<StatisticsFormat>,
+}
+
+/// The tiers of this build.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Tier {
+    /// The interpreter
+    Interp,
+}
+
+/// How the interpreter dispatches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum DispatchArgument {
+    /// Handlers that jump to each other
+    Tail,
+    /// A loop around a match
+    Loop,
+}
+
+/// What can be logged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum LogTopic {
+    /// Every collection of garbage
+    Gc,
+}
+
+/// How `--stats` prints.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum StatisticsFormat {
+    /// One number a line
+    Text,
+    /// One JSON object
+    Json,
+}
+
+impl MachineArguments {
+    /// The options of a virtual machine whose program sees `arguments` and writes to `output`.
+    pub fn vm_options(&self, arguments: Vec<String>, output: Box<dyn Write + Send>) -> VmOptions {
+        let gc_log: Option<holloway_vm::heap::Observer> = match self.log.contains(&LogTopic::Gc) {
+            true => Some(Box::new(|report| say(format_args!("{report}\n")))),
+            false => None,
+        };
+        VmOptions {
+            heap: HeapConfig { limit: self.heap, stress: self.gc_stress, ..HeapConfig::default() },
+            stack_depth: self.stack_depth,
+            time_limit: self.time_limit,
+            fuel: self.fuel,
+            timer: self.timer,
+            seed: self.seed,
+            arguments,
+            dispatch: match self.dispatch {
+                None => Dispatch::default(),
+                Some(DispatchArgument::Tail) => Dispatch::Tail,
+                Some(DispatchArgument::Loop) => Dispatch::Loop,
+            },
+            output,
+            gc_log,
+        }
+    }
+
+    /// Reads these flags alone, as test cases give them.
+    pub fn from_flags<'a>(flags: impl IntoIterator<Item = &'a str>) -> Result<MachineArguments, String> {
+        /// A command line of nothing but these flags.
+        #[derive(Parser)]
+        #[command(no_binary_name = true)]
+        struct Flags {
+            #[command(flatten)]
+            machine: MachineArguments,
+        }
+        Flags::try_parse_from(flags).map(|flags| flags.machine).map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_declarations_are_consistent() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_virtual_machine() {
+        let arguments = MachineArguments::from_flags([]).expect("no flags");
+        let options = arguments.vm_options(Vec::new(), Box::new(std::io::sink()));
+        let defaults = VmOptions::default();
+        assert_eq!(options.heap.limit, defaults.heap.limit);
+        assert_eq!(options.stack_depth, defaults.stack_depth);
+        assert_eq!(options.timer, defaults.timer);
+        assert_eq!(options.dispatch, defaults.dispatch);
+        assert_eq!(options.seed, defaults.seed);
+        assert!(options.fuel.is_none() && options.time_limit.is_none() && options.gc_log.is_none());
+    }
+
+    #[test]
+    fn flags_with_optional_values() {
+        let read = |flags: &[&str]| MachineArguments::from_flags(flags.iter().copied());
+        assert_eq!(read(&["--stats"]).expect("stats").stats, Some(StatisticsFormat::Text));
+        assert_eq!(read(&["--stats=json"]).expect("stats").stats, Some(StatisticsFormat::Json));
+        assert_eq!(read(&["--gc-stress"]).expect("stress").gc_stress, NonZeroU32::new(1));
+        assert_eq!(read(&["--gc-stress=7"]).expect("stress").gc_stress, NonZeroU32::new(7));
+        assert!(read(&["--gc-stress=0"]).is_err());
+        let refused = read(&["--tier", "o2"]).expect_err("no such tier");
+        assert!(refused.contains("interp"), "{refused}");
+    }
+}

@@ -1,0 +1,11 @@
+//! The real binary, as a user has it: exit codes, streams, signals, limits, and files that want to do harm.
+
+#![forbid(unsafe_code)]
+
+mod bench;
+mod dump;
+mod flags;
+mod hostile;
+mod process;
+mod runs;
+mod signals;

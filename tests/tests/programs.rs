@@ -1,0 +1,44 @@
+//! The benchmark programs: each computes its known result, in every mode, at its quick size.
+
+use holloway::options::MachineArguments;
+use holloway_benchmarks::embedded::Embedded;
+use holloway_benchmarks::measure::{Ending, Hooks, measure};
+use holloway_benchmarks::registry::{BENCHMARKS, Benchmark};
+use holloway_tests::modes::{MODES, Mode};
+use holloway_tests::parallel::check_all;
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+#[test]
+fn results_are_right_in_every_mode() {
+    let benchmarks: Vec<&'static Benchmark> = BENCHMARKS.iter().collect();
+    check_all(
+        &benchmarks,
+        |benchmark| benchmark.name.to_string(),
+        |&benchmark| {
+            let program = Arc::new(holloway::compile::compile(&benchmark.file(), &Embedded, false)?);
+            for mode in MODES {
+                let flags = MachineArguments::from_flags([])?;
+                let options = |arguments, output| {
+                    let mut options = flags.vm_options(arguments, output);
+                    (mode.apply)(&mut options);
+                    relax(mode, &mut options);
+                    options
+                };
+                let hooks = Hooks { started: |_| {}, iteration: || {} };
+                let measured = measure(benchmark, program.clone(), benchmark.quick_size, 1, options, hooks);
+                if measured.ending != Ending::Verified {
+                    return Err(format!("mode {}: {:?}", mode.name, measured.ending));
+                }
+            }
+            Ok(())
+        },
+    );
+}
+
+/// These programs allocate millions of objects: collecting after each few of them would take hours.
+fn relax(mode: &Mode, options: &mut holloway_vm::VmOptions) {
+    if mode.name == "gc-stress" {
+        options.heap.stress = NonZeroU32::new(4999);
+    }
+}

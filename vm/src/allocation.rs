@@ -5,6 +5,7 @@ use crate::errors::Failure;
 use crate::heap::{CollectionKind, Heap, OutOfMemory, RootVisitor, Roots, with_registers_saved};
 use crate::interpreter::machine::Object;
 use crate::layout::ObjectPointer;
+use crate::live::{LiveRegisters, Standing};
 use crate::loader::LoadedCode;
 use crate::threads::Threads;
 use crate::vm::Machinery;
@@ -16,6 +17,7 @@ struct MachineRoots<'a> {
     code: &'a LoadedCode,
     program: &'a Program,
     context: &'a Context,
+    live: &'a mut LiveRegisters,
     globals: &'a [u64],
     constants: &'a [ObjectPointer],
     prepared: &'a [ObjectPointer],
@@ -23,13 +25,23 @@ struct MachineRoots<'a> {
     native_top: *const u64,
 }
 
-// SAFETY: whatever refers to objects is one of: a register of a frame, a word of a thread's native stack or a processor
+// SAFETY: whatever refers to objects and will be used is one of: a live register of a frame, a word of a thread's native stack or a processor
 // register (saved at `native_top` or above), a global, a constant, or a field of the thread table.
 unsafe impl Roots for MachineRoots<'_> {
     fn scan(&mut self, visitor: &mut RootVisitor<'_>) {
-        let registers_end =
-            self.code.frame_end(self.program, self.context.resume_pc, self.context.resume_base);
-        self.threads.scan(registers_end, self.native_top, visitor);
+        let running = (self.context.resume_pc, self.context.resume_base);
+        let (program, code, live) = (self.program, self.code, &mut *self.live);
+        let mut registers = |pc, base, visitor: &mut RootVisitor<'_>| {
+            let mut standing = Standing::Innermost;
+            for (pc, base) in code.frames(pc, base) {
+                for &register in live.at(program, code, pc, standing) {
+                    // SAFETY: the register belongs to the frame, which is on the stack of a live thread.
+                    visitor.word(unsafe { *base.add(register as usize) });
+                }
+                standing = Standing::Calling;
+            }
+        };
+        self.threads.scan(running, self.native_top, &mut registers, visitor);
         for &bits in self.globals {
             visitor.word(bits);
         }
@@ -52,6 +64,7 @@ impl Machinery {
                 code: &self.code,
                 program: &self.program,
                 context: &self.context,
+                live: &mut self.live,
                 globals: &self.globals,
                 constants: &self.strings,
                 prepared: &self.prepared,

@@ -9,6 +9,7 @@ pub mod errors;
 pub mod heap;
 mod interpreter;
 pub mod layout;
+mod live;
 mod loader;
 mod natives;
 pub mod signals;

@@ -104,10 +104,25 @@ impl LoadedCode {
         Some((FunctionId(function as u32), (word - self.starts[function]) as u32))
     }
 
-    /// One past the last register of the frame `base` at `pc`.
-    pub fn frame_end(&self, program: &Program, pc: *const u64, base: *mut u64) -> *mut u64 {
-        let registers = self.locate(pc).map_or(0, |(f, _)| program.functions[f.index()].registers.len());
-        base.wrapping_add(registers)
+    /// The frames of a stack from the innermost out, as (instruction, base).
+    pub fn frames(&self, pc: *const u64, base: *mut u64) -> impl Iterator<Item = (*const u64, *mut u64)> {
+        let mut at = Some((pc, base));
+        std::iter::from_fn(move || {
+            let (pc, base) = at?;
+            let below = self.caller(base);
+            at = (below.0 != self.stub()).then_some(below);
+            Some((pc, base))
+        })
+    }
+
+    /// The call that made the frame `base`, and its own frame.
+    pub fn caller(&self, base: *mut u64) -> (*const u64, *mut u64) {
+        // SAFETY: `base` is a frame: below it lies the address of its call, whose b is the distance to the caller's frame.
+        unsafe {
+            let call = *base.sub(1) as *const u64;
+            let distance = *call.cast::<u16>().add(2) as usize;
+            (call, base.sub(distance))
+        }
     }
 
     /// The address of a place in a function.

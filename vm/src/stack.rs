@@ -28,11 +28,6 @@ impl RegisterStack {
         self.words.as_mut_ptr_range().end
     }
 
-    /// Its lowest word, for reading.
-    pub fn lowest(&self) -> *const u64 {
-        self.words.as_ptr()
-    }
-
     /// As [`RegisterStack::grow`], unless there is room already.
     pub fn grow_if_needed(&mut self, top: *mut u64, more: usize) -> Option<*mut u64> {
         let left = (self.limit() as usize - top as usize) / 8;

@@ -16,6 +16,7 @@ use crate::interpreter::Dispatch;
 use crate::interpreter::machine::Object;
 use crate::interpreter::slow;
 use crate::layout::{Header, ObjectPointer};
+use crate::live::LiveRegisters;
 use crate::loader::LoadedCode;
 use crate::signals::{INTERRUPT, InterruptHandle, Signals};
 use crate::threads::Threads;
@@ -115,6 +116,7 @@ pub struct Machinery {
     /// The strings of one ASCII character, by its code.
     pub(crate) characters: Vec<ObjectPointer>,
     pub(crate) threads: Threads,
+    pub(crate) live: LiveRegisters,
     pub(crate) signals: Arc<Signals>,
     pub(crate) timer: Option<Timer>,
     pub(crate) options: VmOptions,
@@ -173,6 +175,7 @@ impl Vm {
             strings: Box::new([]),
             characters: Vec::new(),
             threads: Threads::new(),
+            live: LiveRegisters::default(),
             signals,
             timer: None,
             started: Instant::now(),
@@ -351,23 +354,12 @@ impl Machinery {
         pc: *const u64,
         base: *mut u64,
     ) -> impl Iterator<Item = (*const u64, *mut u64)> {
-        let mut at = Some((pc, base));
-        std::iter::from_fn(move || {
-            let (pc, base) = at?;
-            let below = self.caller(base);
-            at = (below.0 != self.code.stub()).then_some(below);
-            Some((pc, base))
-        })
+        self.code.frames(pc, base)
     }
 
     /// The call that made the frame `base`, and its own frame.
     pub(crate) fn caller(&self, base: *mut u64) -> (*const u64, *mut u64) {
-        // SAFETY: `base` is a frame: below it lies the address of its call, whose b is the distance to the caller's frame.
-        unsafe {
-            let call = *base.sub(1) as *const u64;
-            let distance = *call.cast::<u16>().add(2) as usize;
-            (call, base.sub(distance))
-        }
+        self.code.caller(base)
     }
 
     /// The class of an object.

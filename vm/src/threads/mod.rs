@@ -60,8 +60,6 @@ pub struct GreenThread {
     closure: ObjectPointer,
     /// It is to be told that all threads wait for each other.
     deadlocked: bool,
-    /// Registers in use while it does not run: one past the last word.
-    top: *mut u64,
     /// Where it stands while it does not run.
     at: (*const u64, *mut u64),
     /// Stack pointer while it does not run.

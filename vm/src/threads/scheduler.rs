@@ -91,9 +91,7 @@ unsafe fn suspend(vm: *mut Machinery, pc: *const u64, base: *mut u64) {
             // SAFETY: by the caller's promise; the reference ends before the switch.
             let vm = unsafe { &mut *vm };
             vm.statistics.thread_switches += 1;
-            let top = vm.code.frame_end(&vm.program, pc, base);
             let thread = vm.threads.current_mut();
-            thread.top = top;
             thread.at = (pc, base);
             thread.native_top = native_top;
             thread.yielder
@@ -180,12 +178,13 @@ impl super::Threads {
         self.ready.push_back(slot);
     }
 
-    /// Reports the stacks of all threads to the collector. The running one, if there is one, has registers up to
-    /// `registers_end`, and its native stack goes down to `native_top`.
+    /// Reports what all threads refer to: `registers` reports the frames of a stack from its innermost one. The running thread,
+    /// if there is one, stands at `running`, and its native stack goes down to `native_top`.
     pub(crate) fn scan(
         &self,
-        registers_end: *const u64,
+        running: (*const u64, *mut u64),
         native_top: *const u64,
+        registers: &mut dyn FnMut(*const u64, *mut u64, &mut RootVisitor<'_>),
         visitor: &mut RootVisitor<'_>,
     ) {
         for &(_, error) in &self.failed {
@@ -196,18 +195,12 @@ impl super::Threads {
             visitor.word(thread.error as u64);
             visitor.word(thread.closure as u64);
             // The coroutine of a thread is taken out of it while it runs.
-            let running = slot == self.current && thread.coroutine.is_none();
-            let (top, native_top) = if running {
-                (registers_end, native_top)
-            } else {
-                (thread.top.cast_const(), thread.native_top)
-            };
-            // SAFETY: registers up to `top` and the native stack from its pointer to its base are mapped memory of this
-            // thread; both are aligned.
-            unsafe {
-                visitor.words(thread.stack.lowest(), top);
-                visitor.words(native_top, thread.native_base as *const u64);
-            }
+            let runs = slot == self.current && thread.coroutine.is_none();
+            let ((pc, base), native_top) =
+                if runs { (running, native_top) } else { (thread.at, thread.native_top) };
+            registers(pc, base, visitor);
+            // SAFETY: a native stack from its pointer to its base is mapped memory of this thread, and aligned.
+            unsafe { visitor.words(native_top, thread.native_base as *const u64) };
         }
     }
 
@@ -297,7 +290,6 @@ impl Machinery {
             error: std::ptr::null_mut(),
             closure,
             deadlocked: false,
-            top: base.wrapping_add(frame.min(1)),
             at: (code, base),
             native_top: native_base as *const u64,
             native_base,

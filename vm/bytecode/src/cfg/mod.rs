@@ -12,6 +12,7 @@
 //! | what must run after? | [`Postdominators`] |
 //! | where do definitions meet? | [`Dominators::frontiers`] |
 //! | what repeats? | [`Loops`], with the edges that make a graph irreducible |
+//! | what will still be read? | [`Liveness`] |
 //! | what does it look like? | [`Cfg::dot`] |
 //!
 //! Blocks that cannot be reached from the entry have numbers and edges, but no place in the order and no part in any analysis:
@@ -21,6 +22,7 @@ mod bytecode;
 mod dominators;
 mod dot;
 mod graph;
+mod liveness;
 mod loops;
 mod postdominators;
 
@@ -28,6 +30,7 @@ pub use bytecode::{Block, Cfg, EdgeKind, can_raise};
 pub use dominators::Dominators;
 pub use dot::DotOptions;
 pub use graph::FlowGraph;
+pub use liveness::{Liveness, RegisterSet};
 pub use loops::{Loop, LoopId, Loops};
 pub use postdominators::Postdominators;
 

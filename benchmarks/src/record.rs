@@ -1,6 +1,6 @@
 //! What is kept of a measurement: every sample, the machine, the options, in one JSON file. The file is opened for
 //! writing beside its final place before anything is measured, so that a path that cannot be written is an error at once,
-//! and moved there when it is complete, so that nobody ever finds half of it.
+//! and moved there when it is complete, so that nobody ever finds half of it. (A device or a pipe is written to as it is.)
 
 use crate::machine::Machine;
 use crate::measure::{Ending, Measurement};
@@ -82,7 +82,8 @@ fn program(measurement: &Measurement) -> ProgramRecord {
 /// A file that is being made. Dropped before it is finished, it leaves nothing behind.
 pub struct RecordFile {
     path: PathBuf,
-    temporary: PathBuf,
+    /// Where it is made; `None` if it is written in place.
+    temporary: Option<PathBuf>,
     file: Option<File>,
 }
 
@@ -93,9 +94,20 @@ impl RecordFile {
         if path.is_dir() {
             return Err(ErrorKind::IsADirectory.into());
         }
+        // What exists and is no plain file (a device, a pipe) is written to, not replaced; links are followed.
+        let path = &path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let existing = std::fs::metadata(path).ok();
+        if existing.as_ref().is_some_and(|metadata| !metadata.is_file()) {
+            let file = File::options().write(true).open(path)?;
+            return Ok(RecordFile { path: path.clone(), temporary: None, file: Some(file) });
+        }
+        let name = path.file_name().unwrap_or(name);
         let temporary = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
         let file = File::create(&temporary)?;
-        Ok(RecordFile { path: path.to_path_buf(), temporary, file: Some(file) })
+        if let Some(metadata) = existing {
+            file.set_permissions(metadata.permissions())?;
+        }
+        Ok(RecordFile { path: path.clone(), temporary: Some(temporary), file: Some(file) })
     }
 
     /// Writes the record and moves the file to its place.
@@ -104,11 +116,17 @@ impl RecordFile {
             let written = (|| {
                 serde_json::to_writer_pretty(&mut file, record)?;
                 file.write_all(b"\n")?;
-                file.sync_all()?;
-                std::fs::rename(&self.temporary, &self.path)
+                file.flush()?;
+                match &self.temporary {
+                    Some(temporary) => {
+                        file.sync_all()?;
+                        std::fs::rename(temporary, &self.path)
+                    }
+                    None => Ok(()),
+                }
             })();
-            if written.is_err() {
-                let _ = std::fs::remove_file(&self.temporary);
+            if let (Err(_), Some(temporary)) = (&written, &self.temporary) {
+                let _ = std::fs::remove_file(temporary);
             }
             return written;
         }
@@ -118,9 +136,9 @@ impl RecordFile {
 
 impl Drop for RecordFile {
     fn drop(&mut self) {
-        if self.file.take().is_some() {
+        if let (Some(_), Some(temporary)) = (self.file.take(), &self.temporary) {
             // If it cannot be removed, it is in nobody's way.
-            let _ = std::fs::remove_file(&self.temporary);
+            let _ = std::fs::remove_file(temporary);
         }
     }
 }

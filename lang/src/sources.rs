@@ -26,6 +26,7 @@ struct SourceFile {
     text: String,
     /// The byte offset at which each line begins.
     line_starts: OnceLock<Vec<u32>>,
+    ascii: OnceLock<bool>,
 }
 
 /// Why the bytes of a file cannot be source text.
@@ -78,7 +79,12 @@ impl Sources {
     /// be longer than [`MAX_FILE_BYTES`].
     pub fn add(&mut self, path: impl Into<String>, text: impl Into<String>) -> FileId {
         let id = FileId(self.files.len() as u32);
-        self.files.push(SourceFile { path: path.into(), text: text.into(), line_starts: OnceLock::new() });
+        self.files.push(SourceFile {
+            path: path.into(),
+            text: text.into(),
+            line_starts: OnceLock::new(),
+            ascii: OnceLock::new(),
+        });
         id
     }
 
@@ -134,7 +140,10 @@ impl Sources {
     pub fn line_column(&self, span: Span) -> (usize, usize) {
         let line = self.line_index(span);
         let start = self.line_starts(span.file)[line] as usize;
-        (line + 1, 1 + self.text(span.file)[start..span.start as usize].chars().count())
+        let before = &self.text(span.file)[start..span.start as usize];
+        // Counting characters takes time on long lines; most files have nothing to count.
+        let columns = if self.is_ascii(span.file) { before.len() } else { before.chars().count() };
+        (line + 1, 1 + columns)
     }
 
     /// The bytes of the line on which `span` starts, without its line end.
@@ -148,6 +157,11 @@ impl Sources {
 
     fn line_index(&self, span: Span) -> usize {
         self.line_starts(span.file).partition_point(|start| *start <= span.start) - 1
+    }
+
+    fn is_ascii(&self, file: FileId) -> bool {
+        let file = &self.files[file.0 as usize];
+        *file.ascii.get_or_init(|| file.text.is_ascii())
     }
 
     fn line_starts(&self, file: FileId) -> &[u32] {

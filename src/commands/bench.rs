@@ -43,8 +43,7 @@ pub fn bench(arguments: BenchArguments) -> Result<ExitCode, Stop> {
     }
     let machine = Machine::describe();
     shown.push_str(&format!("{machine}\n"));
-    // If nobody reads the table, the exit code still says how it went.
-    let _ = std::io::stdout().write_all(shown.as_bytes());
+    let lost = std::io::stdout().write_all(shown.as_bytes()).and_then(|()| std::io::stdout().flush()).err();
     if let (Some(file), Some(path)) = (file, &arguments.json) {
         let record = Record::new(machine, options(&arguments), &measurements);
         file.finish(&record).map_err(|error| cannot_write(path, &error))?;
@@ -54,7 +53,10 @@ pub fn bench(arguments: BenchArguments) -> Result<ExitCode, Stop> {
     if interrupt.was_pressed() {
         say(format_args!("interrupted\n"));
     }
-    Ok(if good { ExitCode::SUCCESS } else { EXIT_PROGRAM.into() })
+    if let Some(error) = lost.as_ref().filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe) {
+        say(format_args!("error: cannot write the table: {error}\n"));
+    }
+    Ok(if good && lost.is_none() { ExitCode::SUCCESS } else { EXIT_PROGRAM.into() })
 }
 
 /// The programs named, in the order named; all if none is.

@@ -31,13 +31,7 @@ type FixedHasher = std::hash::BuildHasherDefault<std::hash::DefaultHasher>;
 
 impl LiveRegisters {
     /// The registers that refer to objects and are live in a frame at `pc`.
-    pub fn at(
-        &mut self,
-        program: &Program,
-        code: &LoadedCode,
-        pc: *const u64,
-        standing: Standing,
-    ) -> &[u16] {
+    pub fn at(&mut self, program: &Program, code: &LoadedCode, pc: *const u64, standing: Standing) -> &[u16] {
         let key = pc as usize | (standing == Standing::Calling) as usize;
         let functions = &mut self.functions;
         self.places.entry(key).or_insert_with(|| find(program, code, functions, pc, standing))

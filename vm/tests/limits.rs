@@ -242,12 +242,11 @@ fn sleeping_uses_no_fuel() {
 }
 
 const ENDLESS: &str = "file \"main.hol\"\nfunction spin() {\nL1:\nloop L1 @ 7:1\n}\nfunction main() {\ncall -, spin() @ 8:1\nretu\n}";
-const SLEEPING: &str =
-    "function main() {\nregisters r0: int\nldi r0, 1000000\ncalln -, threadSleep(r0)\nretu\n}";
+const SLEEPING: &str = "file \"main.hol\"\nfunction main() {\nregisters r0: int\nldi r0, 1000000 @ 2:1\ncalln -, threadSleep(r0) @ 3:1\nretu\n}";
 
 #[test]
 fn the_time_limit_ends_programs() {
-    for (text, trace) in [(ENDLESS, &["spin:7", "main:8"][..]), (SLEEPING, &[])] {
+    for (text, trace) in [(ENDLESS, &["spin:7", "main:8"][..]), (SLEEPING, &["main:3"])] {
         for timer in
             [TimerSource::Wall(Duration::from_millis(1)), TimerSource::Wall(Duration::from_secs(1000))]
         {

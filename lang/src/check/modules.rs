@@ -152,6 +152,7 @@ impl Loading<'_> {
             .into_iter()
             .map(|file| {
                 let ast = parse(self.sources, file, self.diagnostics);
+                self.refuse_equal_aliases(&ast.imports);
                 let imports = ast.imports.iter().filter_map(|import| self.import(import)).collect();
                 ModuleFile { file, ast, imports }
             })
@@ -160,6 +161,25 @@ impl Loading<'_> {
         self.modules.push(Module { name, is_library, files });
         self.known[place].1 = State::Loaded(id);
         id
+    }
+
+    /// Two modules that a file imports are told apart by the last parts of their paths.
+    fn refuse_equal_aliases(&mut self, imports: &[ast::Import]) {
+        for (at, import) in imports.iter().enumerate() {
+            let Some(alias) = import.path.last().filter(|alias| !alias.text.is_empty()) else { continue };
+            let same = |other: &&ast::Import| {
+                let texts =
+                    |import: &ast::Import| import.path.iter().map(|p| p.text.clone()).collect::<Vec<_>>();
+                other.path.last().is_some_and(|last| last.text == alias.text) && texts(other) != texts(import)
+            };
+            if let Some(first) = imports[..at].iter().find(same) {
+                let message = format!("two imported modules are called `{}`", alias.text);
+                let diagnostic = Diagnostic::new(import.span, message, "they could not be told apart")
+                    .related(first.span, "the first one")
+                    .help("give one of the files another name");
+                self.diagnostics.report(diagnostic);
+            }
+        }
     }
 
     fn import(&mut self, import: &ast::Import) -> Option<ModuleId> {

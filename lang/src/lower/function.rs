@@ -327,7 +327,8 @@ impl<'p> Lowering<'p> {
         match work {
             Work::Source(index, _) => {
                 let source = &declarations.functions[index.index()];
-                function.lowering.place = source.span;
+                // What a prologue reports has the place of the header.
+                function.at(source.span);
                 if let Some(body) = &source.body {
                     function.enter(body);
                     function.parameters(0, count as usize);
@@ -340,7 +341,7 @@ impl<'p> Lowering<'p> {
             }
             Work::Global(index) => {
                 let source = &declarations.globals[index.index()];
-                function.lowering.place = source.span;
+                function.at(source.span);
                 function.enter(&source.init);
                 function.body(&source.init);
             }

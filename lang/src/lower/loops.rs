@@ -39,6 +39,8 @@ impl<'p> FunctionLowering<'_, 'p> {
         let exit = self.buffer.label();
         if walk::short(condition, SHORT).is_some() {
             let again = self.buffer.label();
+            // The yieldpoint of the header has the place of the condition.
+            self.at(condition.span);
             self.branch_if(condition, false, exit);
             self.forget_since(scope);
             let top = self.buffer.here();
@@ -49,6 +51,7 @@ impl<'p> FunctionLowering<'_, 'p> {
             self.at(condition.span);
             self.branch_if(condition, true, top);
         } else {
+            self.at(condition.span);
             let top = self.buffer.here();
             self.enter_loop(id, LoopContext { break_to: exit, continue_to: top, goal: Goal::Discard });
             self.branch_if(condition, false, exit);
@@ -75,6 +78,7 @@ impl<'p> FunctionLowering<'_, 'p> {
         let exit = self.buffer.label();
         if walk::short(value, SHORT).is_some() {
             let again = self.buffer.label();
+            self.at(value.span);
             let nullable = self.repeated_operand(value);
             self.repeat(value, nullable);
             self.buffer.branch(Op::BrNull, nullable.register.0, 0, exit);
@@ -125,6 +129,7 @@ impl<'p> FunctionLowering<'_, 'p> {
         let pool = self.open_pool();
         let scope = self.open_scope();
         let exit = self.buffer.label();
+        self.at(body.span);
         let top = self.buffer.here();
         self.enter_loop(id, LoopContext { break_to: exit, continue_to: top, goal });
         self.discard(body);
@@ -189,6 +194,7 @@ impl<'p> FunctionLowering<'_, 'p> {
         let pool = self.open_pool();
         let scope = self.open_scope();
         let exit = self.buffer.label();
+        self.at(to.span);
         let range = Range { from: first, last, bound: bound.0, inclusive: *inclusive, step: *step };
         self.guard(counter, range, exit);
         let stepping = self.stepping(counter, range);

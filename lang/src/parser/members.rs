@@ -19,7 +19,11 @@ impl Parser<'_> {
         let supers = self.supers();
         let span = self.since(start);
         let mut members = Vec::new();
-        if self.find_body(Some("a class without members ends in `{}`")) {
+        let ends_here = self.at_line_start() || self.at(TokenKind::Eof);
+        let without_body = !self.recovering && !self.at(TokenKind::OpenBrace) && ends_here;
+        if !without_body
+            && self.find_body(Some("a class without members needs no body, or an empty one: `{}`"))
+        {
             self.braced(|parser, indent| {
                 parser.members(indent, |parser| members.extend(parser.member()));
             });

@@ -57,7 +57,8 @@ fn liveness_is_what_its_definition_says() {
             }
             let found = liveness.before(&program, function, pc as u32);
             let bits = found.iter().fold(0u64, |set, r| set | 1 << r.0);
-            let context = || format!("at {pc}: {bits:b}, not {:b}\n{}", expected[pc], print_program(&program));
+            let context =
+                || format!("at {pc}: {bits:b}, not {:b}\n{}", expected[pc], print_program(&program));
             assert_eq!(expected[pc] & !bits, 0, "{}", context());
             assert!((0..64).all(|r| r as usize >= function.registers.len()
                 || found.contains(Register(r)) == (bits >> r & 1 != 0)));

@@ -100,7 +100,7 @@ fn dispatch(native: Native, vm: &mut Machinery, call: NativeCall<'_>) -> Result 
         StringCompare => Ok(c.bytes(0).cmp(c.bytes(1)) as i64 as u64),
         StringHash => Ok(strings::hash(c.bytes(0))),
         Substring => strings::substring(vm, c),
-        StringIndexOf => Ok(strings::index_of(c.bytes(0), c.bytes(1), c.int(2)) as u64),
+        StringIndexOf => Ok(strings::index_of(c.text(0), c.text(1), c.int(2)) as u64),
         StringFromBytes => strings::from_bytes(vm, c),
         StringToBytes => strings::to_bytes(vm, c.bytes(0)),
         ArrayCopy => arrays::copy(vm, c),

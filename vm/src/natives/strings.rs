@@ -63,14 +63,15 @@ pub fn substring(vm: &mut Machinery, call: &NativeCall<'_>) -> Result {
     }
 }
 
-/// First place of `needle` at or after `from`, or -1.
-pub fn index_of(text: &[u8], needle: &[u8], from: i64) -> i64 {
+/// First place of `needle` at or after byte `from`, or -1. In linear time.
+pub fn index_of(text: &str, needle: &str, from: i64) -> i64 {
     let from = from.max(0) as usize;
     if needle.is_empty() {
         return if from <= text.len() { from as i64 } else { -1 };
     }
-    let rest = text.get(from..).unwrap_or(&[]);
-    rest.windows(needle.len()).position(|w| w == needle).map_or(-1, |p| (from + p) as i64)
+    // A character never begins inside another one.
+    let Some(start) = (from..=text.len()).find(|&at| text.is_char_boundary(at)) else { return -1 };
+    text[start..].find(needle).map_or(-1, |place| (start + place) as i64)
 }
 
 /// Bytes as a string.

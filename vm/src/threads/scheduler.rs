@@ -47,7 +47,14 @@ pub fn run_all(vm: *mut Machinery) -> Outcome {
                     break outcome;
                 }
             }
-            Next::Stop(reason) => break Outcome::Stopped(reason, Default::default()),
+            Next::Stop(reason) => {
+                // Everybody sleeps: where the main thread does is what the user wants to know.
+                // SAFETY: as above.
+                let vm = unsafe { &*vm };
+                let at = vm.threads.slots[MAIN].as_ref().map(|main| main.at);
+                let trace = at.map(|(pc, base)| errors::trace_of(vm, pc, base));
+                break Outcome::Stopped(reason, trace.unwrap_or_default());
+            }
         }
     };
     // SAFETY: as above.

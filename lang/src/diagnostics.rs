@@ -65,6 +65,11 @@ impl Diagnostics {
         self.list.is_empty()
     }
 
+    /// True if further errors are only counted, so that working out help for them is work for nothing.
+    pub fn is_full(&self) -> bool {
+        self.list.len() == MAX_DIAGNOSTICS
+    }
+
     /// The errors kept, in the order of files and places.
     pub fn sorted(&self) -> Vec<&Diagnostic> {
         let mut all: Vec<&Diagnostic> = self.list.iter().collect();

@@ -122,6 +122,9 @@ impl Checker<'_> {
 
     /// "Did you mean", or where the name could be imported from.
     pub(super) fn help_for_missing(&self, scope: &TypeScope, name: &str, more: &[&str]) -> Option<String> {
+        if self.diagnostics.is_full() {
+            return None;
+        }
         let visible = self.visible_names(scope.module, scope.file);
         if let Some(close) = closest(name, more.iter().copied().chain(visible)) {
             return Some(format!("did you mean `{close}`?"));

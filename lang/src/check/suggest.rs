@@ -4,7 +4,10 @@
 pub fn closest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let allowed = (name.chars().count() / 3).clamp(1, 3);
     let mut best: Option<(usize, &str)> = None;
-    for candidate in candidates.filter(|candidate| *candidate != name && !candidate.starts_with('$')) {
+    // Each edit changes the length by one at most.
+    let near = |candidate: &&str| candidate.len().abs_diff(name.len()) <= 4 * allowed;
+    let other = |candidate: &&str| *candidate != name && !candidate.starts_with('$');
+    for candidate in candidates.filter(other).filter(near) {
         let distance = if candidate.eq_ignore_ascii_case(name) { 0 } else { edits(name, candidate) };
         if distance <= allowed && distance < candidate.len().max(1) && best.is_none_or(|(d, _)| distance < d)
         {

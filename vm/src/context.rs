@@ -13,7 +13,7 @@ pub mod control {
     /// No yieldpoint is taken.
     pub const NONE: i32 = 0;
     /// Yieldpoints of prologues and epilogues are taken: the state in which samples of calls are taken.
-    #[allow(dead_code)]
+    #[cfg_attr(not(test), allow(dead_code))]
     pub const CALLS: i32 = -1;
     /// All yieldpoints are taken.
     pub const ALL: i32 = 1;

@@ -478,3 +478,51 @@ fn keep_apart() {
     // SAFETY: empty.
     unsafe { std::arch::asm!("", options(nomem, nostack, preserves_flags)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicI32;
+
+    /// A context of which only the control word and the stack limit matter.
+    fn context(control: i32, stack: &mut [u64]) -> Context {
+        Context {
+            control: AtomicI32::new(control),
+            stack_limit: stack.as_mut_ptr_range().end,
+            classes: std::ptr::null(),
+            runs: std::ptr::null_mut(),
+            globals: std::ptr::null_mut(),
+            strings: std::ptr::null(),
+            box_headers: [0; 3],
+            resume_pc: std::ptr::null(),
+            resume_base: std::ptr::null_mut(),
+            machine: std::ptr::null_mut(),
+        }
+    }
+
+    /// Which yieldpoints each state of the control word lets through: loop header, prologue, epilogue.
+    #[test]
+    fn the_control_word_has_three_states() {
+        for (word, expected) in [
+            (control::NONE, [false, false, false]),
+            (control::CALLS, [false, true, true]),
+            (control::ALL, [true, true, true]),
+        ] {
+            let mut stack = [9u64; 16];
+            let mut ctx = context(word, &mut stack);
+            // A call without arguments: the frame of the callee begins two words up.
+            let call = [holloway_bytecode::code::encode(holloway_bytecode::Op::Call, 0, 0, 4, 2), 0];
+            let callee = [0u64];
+            let method = Method { code: callee.as_ptr(), frame: 1 };
+            let mut machine =
+                Machine { pc: call.as_ptr(), base: stack.as_mut_ptr().wrapping_add(2), ctx: &raw mut ctx };
+            let taken = [
+                matches!(machine.loop_yieldpoint(), Flow::Slow(Slow::LoopYieldpoint)),
+                matches!(machine.enter(&raw const method, 0), Flow::Slow(Slow::PrologueYieldpoint)),
+                machine.epilogue_yieldpoint(),
+            ];
+            assert_eq!(taken, expected, "control word {word}");
+            assert_eq!(machine.pc, callee.as_ptr(), "the callee's frame is in place");
+        }
+    }
+}

@@ -87,7 +87,7 @@ where
             }
             None => Ending::Verified,
         },
-        Outcome::Failed(error) => Ending::Failed(format!("{}: {}", error.class, error.message)),
+        Outcome::Failed(error, _) => Ending::Failed(format!("{}: {}", error.class, error.message)),
         Outcome::Stopped(StopReason::Interrupted, _) => Ending::Interrupted,
         Outcome::Stopped(reason, _) => Ending::Failed(reason.to_string()),
     };

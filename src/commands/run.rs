@@ -53,8 +53,10 @@ fn report(outcome: &Outcome, quiet: bool) -> bool {
             }
             errors.is_empty()
         }
-        Outcome::Failed(error) => {
-            say(format_args!("{}", uncaught(error)));
+        Outcome::Failed(error, others) => {
+            for error in std::iter::once(error).chain(others) {
+                say(format_args!("{}", uncaught(error)));
+            }
             false
         }
         Outcome::Stopped(StopReason::Interrupted, _) if quiet => false,

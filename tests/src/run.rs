@@ -103,13 +103,17 @@ pub fn describe(output: &str, outcome: &Outcome, with_trace: bool) -> Vec<String
         lines.extend(message.lines().map(|line| line.trim_end().to_string()));
         trace(lines, &error.trace);
     };
-    match outcome {
-        Outcome::Finished(errors) => {
-            for e in errors {
-                error(&mut lines, &format!("expect-thread-error {}", e.thread), e);
-            }
+    let of_threads = |lines: &mut Vec<String>, errors: &[UncaughtError]| {
+        for e in errors {
+            error(lines, &format!("expect-thread-error {}", e.thread), e);
         }
-        Outcome::Failed(e) => error(&mut lines, "expect-error", e),
+    };
+    match outcome {
+        Outcome::Finished(others) => of_threads(&mut lines, others),
+        Outcome::Failed(e, others) => {
+            error(&mut lines, "expect-error", e);
+            of_threads(&mut lines, others);
+        }
         Outcome::Stopped(reason, place) => {
             lines.push(format!("expect-stop: {reason}"));
             trace(&mut lines, place);

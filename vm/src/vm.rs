@@ -77,10 +77,18 @@ impl Default for VmOptions {
 pub enum Outcome {
     /// The main thread returned. Errors of other threads that nobody joined.
     Finished(Vec<UncaughtError>),
-    /// The main thread ended with an error.
-    Failed(UncaughtError),
+    /// The main thread ended with an error; and those of other threads, as above.
+    Failed(UncaughtError, Vec<UncaughtError>),
     /// The program was ended from outside; the stack of the thread that ran.
     Stopped(StopReason, Trace),
+}
+
+impl Outcome {
+    /// The system did not give what is needed to begin.
+    pub(crate) fn failed_to_start(message: String) -> Outcome {
+        let (class, trace) = ("SystemError".to_owned(), Trace::default());
+        Outcome::Failed(UncaughtError { class, message, trace, thread: 0 }, Vec::new())
+    }
 }
 
 /// What a run did.
@@ -310,12 +318,7 @@ impl Machinery {
         if self.options.time_limit.is_some()
             && let Err(error) = self.start_timer()
         {
-            return Outcome::Failed(UncaughtError {
-                class: "SystemError".into(),
-                message: format!("cannot start the timer thread: {error}"),
-                trace: Trace::default(),
-                thread: 0,
-            });
+            return Outcome::failed_to_start(format!("cannot start the timer thread: {error}"));
         }
         let outcome = crate::threads::run_all(&raw mut *self);
         self.timer = None;

@@ -23,12 +23,7 @@ const MAIN: usize = 0;
 pub fn run_all(vm: *mut Machinery) -> Outcome {
     // SAFETY: `vm` is live and nobody else refers to it; the reference ends before anything is resumed.
     if let Err(message) = unsafe { &mut *vm }.start_main() {
-        return Outcome::Failed(errors::UncaughtError {
-            class: "SystemError".into(),
-            message,
-            trace: Default::default(),
-            thread: 0,
-        });
+        return Outcome::failed_to_start(message);
     }
     let outcome = loop {
         // SAFETY: as above; `resume` runs between these references.
@@ -356,12 +351,12 @@ impl Machinery {
     fn finish(&mut self, slot: usize, returned: bool) -> Option<Outcome> {
         let thread = self.threads.slots[slot].take().expect("the thread that ran has a slot");
         if slot == MAIN {
-            if !returned {
-                return Some(Outcome::Failed(errors::read(self, thread.error, 0)));
-            }
             let failed = std::mem::take(&mut self.threads.failed);
-            let errors = failed.iter().map(|&(n, error)| errors::read(self, error, n)).collect();
-            return Some(Outcome::Finished(errors));
+            let others = failed.iter().map(|&(n, error)| errors::read(self, error, n)).collect();
+            return Some(match returned {
+                true => Outcome::Finished(others),
+                false => Outcome::Failed(errors::read(self, thread.error, 0), others),
+            });
         }
         if !returned {
             self.threads.note_failed(thread.number, thread.error);

@@ -120,7 +120,7 @@ impl Machine {
     /// Runs to an uncaught error of the main thread.
     pub fn fail(&mut self) -> UncaughtError {
         match self.vm.run() {
-            Outcome::Failed(error) => error,
+            Outcome::Failed(error, _) => error,
             other => panic!("{other:?} instead of an error"),
         }
     }

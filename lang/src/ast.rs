@@ -540,8 +540,10 @@ pub enum PatternKind {
         /// `..=`.
         inclusive: bool,
     },
-    /// `Circle(r)`, `Shape.Circle(r)`, `Empty`; `fields` is `None` without parentheses.
+    /// `Circle(r)`, `Shape.Circle(r)`, `shapes.Shape.Circle(r)`, `Empty`; `fields` is `None` without parentheses.
     Variant {
+        /// The module of the enum, if written.
+        module: Option<Name>,
         /// The enum's name, if written.
         enum_name: Option<Name>,
         /// The variant's name.

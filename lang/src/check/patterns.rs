@@ -2,8 +2,10 @@
 //! current scope.
 
 use super::body::{BodyChecker, VariableKind};
+use super::scopes::Lookup;
 use super::show::counted;
 use super::suggest::closest;
+use super::tables::Entity;
 use crate::ast::{self, Name, PatternKind};
 use crate::diagnostics::Diagnostic;
 use crate::span::Span;
@@ -70,8 +72,9 @@ impl BodyChecker<'_, '_> {
                     }
                 }
             }
-            PatternKind::Variant { enum_name, name, fields } => {
-                self.variant_pattern(enum_name.as_ref(), name, fields.as_deref(), subject, span, may_bind)
+            PatternKind::Variant { module, enum_name, name, fields } => {
+                let path = (module.as_ref(), enum_name.as_ref());
+                self.variant_pattern(path, name, fields.as_deref(), subject, span, may_bind)
             }
             PatternKind::Or(patterns) => {
                 Pattern::Or(patterns.iter().map(|pattern| self.pattern(pattern, subject, false)).collect())
@@ -108,9 +111,20 @@ impl BodyChecker<'_, '_> {
         self.report(diagnostic);
     }
 
+    /// Is the enum of this name in an imported module the one at `index`.
+    fn declares_enum(&self, module: &Name, name: &Name, index: EnumIndex) -> bool {
+        let file = self.scope.file;
+        self.module_alias(file, &module.text).is_some_and(|module| {
+            matches!(
+                self.lookup_in(module, file, &name.text),
+                Lookup::Found(declared) if declared.entity == Entity::Enum(index)
+            )
+        })
+    }
+
     fn variant_pattern(
         &mut self,
-        enum_name: Option<&Name>,
+        (module, enum_name): (Option<&Name>, Option<&Name>),
         name: &Name,
         fields: Option<&[ast::Pattern]>,
         subject: Ty,
@@ -126,10 +140,12 @@ impl BodyChecker<'_, '_> {
             return Pattern::Any;
         };
         if let Some(enum_name) = enum_name
-            && enum_name.text != self.enumeration(index).ast.name.text
+            && (enum_name.text != self.enumeration(index).ast.name.text
+                || module.is_some_and(|module| !self.declares_enum(module, enum_name, index)))
         {
             let ty = self.quote(subject);
-            let message = format!("this matches {ty}, not `{}`", enum_name.text);
+            let written: String = module.iter().map(|module| format!("{}.", module.text)).collect();
+            let message = format!("this matches {ty}, not `{written}{}`", enum_name.text);
             self.report(Diagnostic::new(enum_name.span, message, "another type"));
             self.patterns_after_error(fields, may_bind);
             return Pattern::Any;

@@ -169,8 +169,9 @@ pub(super) fn pattern(pattern: &Pattern) -> String {
         PatternKind::Range { from, to, inclusive } => {
             format!("{from}..{}{to}", if *inclusive { "=" } else { "" })
         }
-        PatternKind::Variant { enum_name, name, fields } => {
-            let enum_name = enum_name.as_ref().map(|name| format!("{}.", name.text)).unwrap_or_default();
+        PatternKind::Variant { module, enum_name, name, fields } => {
+            let written = module.iter().chain(enum_name).map(|name| format!("{}.", name.text));
+            let enum_name: String = written.collect();
             let fields = fields.as_ref().map(|fields| format!("({})", list(fields, ", ")));
             // A variant without payload and a variable look alike: the dot tells them apart.
             let bare = if enum_name.is_empty() { "." } else { "" };

@@ -118,16 +118,20 @@ impl Parser<'_> {
             return PatternKind::Wildcard;
         }
         if self.eat(TokenKind::Dot) {
+            let Some(second) = self.name("a variant") else { return PatternKind::Error };
+            if !self.eat(TokenKind::Dot) {
+                return self.variant_pattern(None, Some(name), second);
+            }
             let Some(variant) = self.name("a variant") else { return PatternKind::Error };
-            return self.variant_pattern(Some(name), variant);
+            return self.variant_pattern(Some(name), Some(second), variant);
         }
         if self.at(TokenKind::OpenParen) || name.text.starts_with(|first: char| first.is_ascii_uppercase()) {
-            return self.variant_pattern(None, name);
+            return self.variant_pattern(None, None, name);
         }
         PatternKind::Bind(name)
     }
 
-    fn variant_pattern(&mut self, enum_name: Option<Name>, name: Name) -> PatternKind {
+    fn variant_pattern(&mut self, module: Option<Name>, enum_name: Option<Name>, name: Name) -> PatternKind {
         let mut fields = None;
         if self.at(TokenKind::OpenParen) {
             let patterns = fields.insert(Vec::new());
@@ -135,6 +139,6 @@ impl Parser<'_> {
                 patterns.push(parser.pattern());
             });
         }
-        PatternKind::Variant { enum_name, name, fields }
+        PatternKind::Variant { module, enum_name, name, fields }
     }
 }

@@ -78,6 +78,11 @@ impl Signals {
         self.pending.swap(0, Ordering::SeqCst)
     }
 
+    /// Is something raised that ends the program. Leaves it raised.
+    pub fn wants_stop(&self) -> bool {
+        self.pending.load(Ordering::Relaxed) & !TICK != 0
+    }
+
     /// Waits until `deadline` or until a signal other than a tick is raised (which stays raised).
     pub fn wait_until(&self, deadline: Instant) {
         let mut guard = self.lock();

@@ -3,6 +3,7 @@
 use super::{NativeCall, Result, pointer};
 use crate::errors::Failure;
 use crate::interpreter::machine::Object;
+use crate::interpreter::slow::check_stop;
 use crate::layout::ObjectKind;
 use crate::vm::Machinery;
 use holloway_bytecode::ErrorKind;
@@ -36,7 +37,7 @@ pub fn copy(vm: &mut Machinery, call: &NativeCall<'_>) -> Result {
     bounds("range", from, to.wrapping_sub(from), array.length())?;
     let count = (to - from) as usize;
     let copy = vm.allocate_array(vm.class_of(array.0), count)?;
-    move_elements(vm, call, array, from as usize, Object(copy), 0, count);
+    move_elements(vm, call, array, from as usize, Object(copy), 0, count)?;
     pointer(copy)
 }
 
@@ -49,8 +50,30 @@ pub fn copy_into(vm: &mut Machinery, call: &NativeCall<'_>) -> Result {
     let (from, to, count) = (call.int(1), call.int(3), call.int(4));
     bounds("source range", from, count, from_array.length())?;
     bounds("target range", to, count, to_array.length())?;
-    move_elements(vm, call, from_array, from as usize, to_array, to as usize, count as usize);
+    move_elements(vm, call, from_array, from as usize, to_array, to as usize, count as usize)?;
     Ok(0)
+}
+
+/// Elements that are written between two looks at whether the program is to end: a few milliseconds' work.
+const CHUNK: usize = 1 << 20;
+
+/// Calls `work` with ranges (begin, length) that make up `0..count`, from the end if `backwards`, until the program is to end.
+fn in_chunks(
+    vm: &Machinery,
+    count: usize,
+    backwards: bool,
+    mut work: impl FnMut(usize, usize),
+) -> std::result::Result<(), Failure> {
+    let mut done = 0;
+    while done < count {
+        let length = CHUNK.min(count - done);
+        work(if backwards { count - done - length } else { done }, length);
+        done += length;
+        if vm.signals.wants_stop() {
+            check_stop(vm.signals.take())?;
+        }
+    }
+    Ok(())
 }
 
 /// Both ranges are inside their arrays, which have the same class.
@@ -62,44 +85,55 @@ fn move_elements(
     to_array: Object,
     to: usize,
     count: usize,
-) {
+) -> std::result::Result<(), Failure> {
     let kind = kind(call, from_array);
-    // SAFETY: the ranges are inside; `copy_from` allows them to overlap.
-    unsafe {
-        match kind {
-            ObjectKind::Bytes => to_array.byte(to).copy_from(from_array.byte(from), count),
-            _ => to_array.word(to).copy_from(from_array.word(from), count),
-        }
-    }
     if kind == ObjectKind::References {
-        // SAFETY: the array has these elements.
+        // Before the stores, which may be broken off. SAFETY: the array has these elements.
         unsafe { vm.heap.remember_elements(to_array.0, to, count) };
     }
+    // Where the ranges overlap, what is still to be copied must not be overwritten.
+    in_chunks(vm, count, to > from, |at, length| {
+        // SAFETY: the ranges are inside; `copy_from` allows them to overlap.
+        unsafe {
+            match kind {
+                ObjectKind::Bytes => to_array.byte(to + at).copy_from(from_array.byte(from + at), length),
+                _ => to_array.word(to + at).copy_from(from_array.word(from + at), length),
+            }
+        }
+    })?;
+    Ok(())
 }
 
 /// Sets all elements of an array without references.
-pub fn fill(_: &mut Machinery, call: &NativeCall<'_>) {
+pub fn fill(vm: &mut Machinery, call: &NativeCall<'_>) -> Result {
     let array = call.object(0);
     let bits = call.machine.bits(call.machine.arg(1));
-    // SAFETY: all indices below the length are inside.
-    unsafe {
-        match kind(call, array) {
-            ObjectKind::Bytes => array.byte(0).write_bytes(bits as u8, array.length()),
-            ObjectKind::Words => std::slice::from_raw_parts_mut(array.word(0), array.length()).fill(bits),
-            ObjectKind::Fields | ObjectKind::References => {}
+    let kind = kind(call, array);
+    in_chunks(vm, array.length(), false, |at, length| {
+        // SAFETY: all indices below the length are inside.
+        unsafe {
+            match kind {
+                ObjectKind::Bytes => array.byte(at).write_bytes(bits as u8, length),
+                ObjectKind::Words => std::slice::from_raw_parts_mut(array.word(at), length).fill(bits),
+                ObjectKind::Fields | ObjectKind::References => {}
+            }
         }
-    }
+    })?;
+    Ok(0)
 }
 
 /// Sets all elements of an array of references.
-pub fn fill_references(vm: &mut Machinery, call: &NativeCall<'_>) {
+pub fn fill_references(vm: &mut Machinery, call: &NativeCall<'_>) -> Result {
     let array = call.object(0);
     if kind(call, array) != ObjectKind::References {
-        return;
+        return Ok(0);
     }
-    let bits = call.machine.bits(call.machine.arg(1));
-    // SAFETY: as above.
-    unsafe { std::slice::from_raw_parts_mut(array.word(0), array.length()).fill(bits) };
-    // SAFETY: an array of references has its elements.
+    // Before the stores, as above. SAFETY: an array of references has its elements.
     unsafe { vm.heap.remember_elements(array.0, 0, array.length()) };
+    let bits = call.machine.bits(call.machine.arg(1));
+    in_chunks(vm, array.length(), false, |at, length| {
+        // SAFETY: the range is inside.
+        unsafe { std::slice::from_raw_parts_mut(array.word(at), length).fill(bits) };
+    })?;
+    Ok(0)
 }

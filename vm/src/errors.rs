@@ -97,7 +97,7 @@ fn capture(vm: &Machinery, pc: *const u64, base: *mut u64) -> Vec<i64> {
     let mut frames = Vec::new();
     let mut outer = std::collections::VecDeque::new();
     let mut depth = 0;
-    for (pc, _) in vm.frames(pc, base) {
+    for (pc, _) in vm.code.frames(pc, base) {
         let Some(place) = vm.code.locate(pc) else { break };
         depth += 1;
         if frames.len() < INNER_FRAMES {
@@ -182,7 +182,7 @@ pub(crate) fn raise(
             unsafe { *base.add(handler.register.0 as usize) = error as u64 };
             return Raised::Caught(vm.code.address(function, handler.target), base);
         }
-        (pc, base) = vm.caller(base);
+        (pc, base) = vm.code.caller(base);
     }
 }
 

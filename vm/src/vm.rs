@@ -351,20 +351,6 @@ impl Machinery {
         self.context.control.store(word, std::sync::atomic::Ordering::SeqCst);
     }
 
-    /// The frames of a stack from the innermost out, as (instruction, base).
-    pub(crate) fn frames(
-        &self,
-        pc: *const u64,
-        base: *mut u64,
-    ) -> impl Iterator<Item = (*const u64, *mut u64)> {
-        self.code.frames(pc, base)
-    }
-
-    /// The call that made the frame `base`, and its own frame.
-    pub(crate) fn caller(&self, base: *mut u64) -> (*const u64, *mut u64) {
-        self.code.caller(base)
-    }
-
     /// The class of an object.
     pub(crate) fn class_of(&self, object: ObjectPointer) -> ClassId {
         ClassId(self.classes_record(object).id)

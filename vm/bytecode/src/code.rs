@@ -203,11 +203,6 @@ impl Builder {
         label
     }
 
-    /// True if nothing was written since `label` was bound.
-    pub fn is_here(&self, label: Label) -> bool {
-        self.labels[label.0 as usize] == Some(self.items.len())
-    }
-
     /// How many instructions were written.
     pub fn len(&self) -> usize {
         self.items.len()

@@ -56,8 +56,6 @@ pub struct GreenThread {
     pub state: State,
     /// The uncaught error that ended it, or null.
     pub error: ObjectPointer,
-    /// What it runs: a closure, or null for the main thread.
-    closure: ObjectPointer,
     /// It is to be told that all threads wait for each other.
     deadlocked: bool,
     /// Where it stands while it does not run.

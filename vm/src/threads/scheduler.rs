@@ -195,7 +195,6 @@ impl super::Threads {
         for (slot, thread) in self.slots.iter().enumerate() {
             let Some(thread) = thread else { continue };
             visitor.word(thread.error as u64);
-            visitor.word(thread.closure as u64);
             // The coroutine of a thread is taken out of it while it runs.
             let runs = slot == self.current && thread.coroutine.is_none();
             let ((pc, base), native_top) =
@@ -290,7 +289,6 @@ impl Machinery {
             number,
             state: State::Ready,
             error: std::ptr::null_mut(),
-            closure,
             deadlocked: false,
             at: (code, base),
             native_top: native_base as *const u64,
@@ -413,7 +411,7 @@ impl Machinery {
     /// Where a suspended thread waits: the innermost frame that is not the library's.
     fn waiting_place(&self, thread: &GreenThread) -> Option<(holloway_bytecode::FunctionId, u32)> {
         let (pc, base) = thread.at;
-        let mut places = self.frames(pc, base).filter_map(|(pc, _)| self.code.locate(pc));
+        let mut places = self.code.frames(pc, base).filter_map(|(pc, _)| self.code.locate(pc));
         let first = places.next()?;
         let library = |&(function, pc): &(holloway_bytecode::FunctionId, u32)| {
             let position = self.program.functions[function.index()].position(pc);

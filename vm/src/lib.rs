@@ -4,6 +4,7 @@
 
 mod allocation;
 mod classes;
+pub mod compiled;
 mod context;
 pub mod errors;
 pub mod heap;

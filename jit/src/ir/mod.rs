@@ -1,0 +1,29 @@
+//! The intermediate representation: typed, in static single assignment form, with block parameters instead of phis.
+//!
+//! A [`Region`] is one compilation: a method (or a loop of it) with what was inlined into it. It knows, for every node and
+//! every branch, the bytecode that it stands for, and for every node that can leave compiled code, the
+//! interpreter's frames to go on with ([`FrameState`]).
+//!
+//! # Checks give values
+//!
+//! A check does not only test: its *result* is the value that passed. `check_bounds(i, n)` is an index known to be inside,
+//! `check_null(x)` an `x` that is not null. What needs the guarantee takes the checked value as operand. So an access
+//! depends on its check by data, passes may move both wherever their operands are, and an access whose operands
+//! exist is always safe to execute.
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | [`types`] | what a value can be |
+//! | [`op`] | what a node can do, and what passes may assume of it |
+//! | [`region`] | blocks, nodes, branches, frame states, and edits on them |
+
+pub mod op;
+pub mod region;
+pub mod types;
+
+pub use op::{Alias, Arith, Cond, ElementKind, FloatArith, FloatCond, FloatUnary, Op, Reason, YieldKind};
+pub use region::{
+    Block, BlockId, FrameState, Inline, InlineId, Node, Region, RegionEntry, Source, StateId, StateKind, Target,
+    Terminator, Value,
+};
+pub use types::{RefTy, Ty};

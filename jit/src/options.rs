@@ -1,0 +1,43 @@
+//! How hard to try, and which assumptions are allowed.
+
+/// How much a compilation does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Level {
+    /// Only trivial methods are inlined, nothing is assumed.
+    O0,
+    /// Static inlining and all passes.
+    O1,
+    /// As `O1`, directed by the profile.
+    O2,
+}
+
+/// What a guarded inlined call does when the receiver is of another class.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Fallback {
+    /// A real call.
+    Call,
+    /// Leaves for the interpreter.
+    Deopt,
+    /// Leaves where the profile saw no other class, else calls.
+    Profile,
+}
+
+/// Settings of a compilation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Options {
+    /// How much to do.
+    pub level: Level,
+    /// What guarded calls fall back to.
+    pub fallback: Fallback,
+    /// Branches that were never taken become exits.
+    pub prune_untaken: bool,
+    /// Check the region after each pass. For tests.
+    pub verify: bool,
+}
+
+impl Options {
+    /// The settings of a level.
+    pub fn of(level: Level) -> Options {
+        Options { level, fallback: Fallback::Profile, prune_untaken: level == Level::O2, verify: cfg!(debug_assertions) }
+    }
+}

@@ -1,0 +1,45 @@
+//! The passes: a list of values, each with a name. A pass changes a region and says whether it did.
+
+use crate::hierarchy::Hierarchy;
+use crate::ir::Region;
+use crate::options::Options;
+use holloway_bytecode::{ClassId, Program};
+use holloway_vm::compiled::Profile;
+use std::collections::BTreeSet;
+
+/// What passes may ask.
+pub struct Input<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// Its classes.
+    pub hierarchy: &'a Hierarchy,
+    /// Its past.
+    pub profile: &'a dyn Profile,
+    /// The settings.
+    pub options: &'a Options,
+}
+
+/// What a compilation learns on the way.
+#[derive(Default, Debug)]
+pub struct Notes {
+    /// The code is right only while these classes have no instances.
+    pub uninstantiated: BTreeSet<ClassId>,
+    /// Decisions with their reasons, one a line: what was inlined and what not.
+    pub inlining: Vec<String>,
+}
+
+/// A pass.
+pub struct Pass {
+    /// Its name in dumps and timings.
+    pub name: &'static str,
+    /// What it does; true if the region changed.
+    pub run: fn(&mut Region, &Input<'_>, &mut Notes) -> bool,
+}
+
+/// The pass with this name.
+pub fn by_name(name: &str) -> Option<&'static Pass> {
+    ALL.iter().find(|pass| pass.name == name)
+}
+
+/// All passes, by themselves (the order in which a compilation runs them is in the pipeline).
+pub const ALL: &[Pass] = &[];

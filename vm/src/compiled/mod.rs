@@ -1,0 +1,5 @@
+//! Compiled code as the virtual machine sees it.
+
+pub mod profile;
+
+pub use profile::{NoProfile, Profile, Receivers};

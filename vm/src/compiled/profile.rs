@@ -1,0 +1,72 @@
+//! What the past says: the profile that a compiler asks.
+//!
+//! The interpreter counts as it runs; a compiler on another system thread reads the counters while they change, each
+//! atomically. Advice from a file answers the same questions.
+
+use holloway_bytecode::{ClassId, FunctionId};
+
+/// The classes that a call's receiver had.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Receivers {
+    /// Classes with their counts, the most frequent first.
+    pub classes: Vec<(ClassId, u32)>,
+    /// How often it was of a class that is not listed.
+    pub others: u32,
+}
+
+impl Receivers {
+    /// All calls that were seen.
+    pub fn total(&self) -> u64 {
+        self.classes.iter().map(|&(_, count)| count as u64).sum::<u64>() + self.others as u64
+    }
+}
+
+/// What is known of the past of a program.
+pub trait Profile: Send + Sync {
+    /// The branch at `pc`: how often it was not taken, and taken.
+    fn branch(&self, function: FunctionId, pc: u32) -> [u32; 2];
+
+    /// The switch at `pc`: how often each of its `cases` was taken, the default last.
+    fn switch(&self, function: FunctionId, pc: u32, cases: usize) -> Vec<u32>;
+
+    /// The virtual or interface call at `pc`: its receivers.
+    fn receivers(&self, function: FunctionId, pc: u32) -> Receivers;
+
+    /// How often the function was entered in the interpreter.
+    fn invocations(&self, function: FunctionId) -> u32;
+
+    /// Has there ever been an instance of exactly this class.
+    fn is_instantiated(&self, class: ClassId) -> bool;
+
+    /// Did code that assumed something at `pc` have to be left: by the name of the reason.
+    fn has_failed(&self, function: FunctionId, pc: u32, reason: &str) -> bool;
+}
+
+/// Nothing is known: no counts, any class may have instances, nothing failed yet.
+pub struct NoProfile;
+
+impl Profile for NoProfile {
+    fn branch(&self, _: FunctionId, _: u32) -> [u32; 2] {
+        [0, 0]
+    }
+
+    fn switch(&self, _: FunctionId, _: u32, cases: usize) -> Vec<u32> {
+        vec![0; cases]
+    }
+
+    fn receivers(&self, _: FunctionId, _: u32) -> Receivers {
+        Receivers::default()
+    }
+
+    fn invocations(&self, _: FunctionId) -> u32 {
+        0
+    }
+
+    fn is_instantiated(&self, _: ClassId) -> bool {
+        true
+    }
+
+    fn has_failed(&self, _: FunctionId, _: u32, _: &str) -> bool {
+        false
+    }
+}

@@ -2,14 +2,21 @@
 
 use crate::report::say;
 use crate::values;
+use clap::builder::PossibleValuesParser;
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use holloway_benchmarks::against::peers::PEERS;
+use holloway_jit::Jit;
+use holloway_vm::compiled::{Compiler, CompilerFactory, Level, LogEvent, TierOptions};
 use holloway_vm::heap::HeapConfig;
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{DEFAULT_STACK_DEPTH, Dispatch, VmOptions};
+use std::ffi::OsString;
 use std::io::Write;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Colours of the help; clap leaves them out where standard output is no terminal or `NO_COLOR` is set.
@@ -102,7 +109,8 @@ Examples:
   holloway bench richards sieve --iterations 20
   holloway bench --size quick                      a look at whether everything works
   holloway bench nbody --size 250000
-  holloway bench --json times.json                 keep all samples")]
+  holloway bench --json times.json                 keep all samples
+  holloway bench --against ../are-we-fast-yet cd   compare with Java, node, Lua and C++")]
 pub struct BenchArguments {
     /// Which programs; all of them if none is named
     #[arg(value_name = "NAME")]
@@ -110,18 +118,38 @@ pub struct BenchArguments {
     /// The size: `default`, `quick`, or a number that every named program knows
     #[arg(long, value_name = "SIZE", default_value = "default", help_heading = "Measuring")]
     pub size: BenchSize,
-    /// How many iterations of each program
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Measuring")]
-    pub iterations: u64,
+    /// How many iterations of each program [default: 10; with --against, as many as take three seconds]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000), help_heading = "Measuring")]
+    pub iterations: Option<u64>,
     /// Show the time of every iteration, too
     #[arg(long, help_heading = "Measuring")]
     pub samples: bool,
     /// Write all samples and a description of the machine to this file
     #[arg(long, value_name = "FILE", help_heading = "Measuring")]
     pub json: Option<PathBuf>,
+    /// Flags of the comparison with other languages.
+    #[command(flatten)]
+    pub comparison: ComparisonArguments,
     /// Flags of the virtual machine.
     #[command(flatten)]
     pub machine: MachineArguments,
+}
+
+/// `holloway bench --against`.
+#[derive(Args, Debug)]
+pub struct ComparisonArguments {
+    /// Compare with the originals in this checkout of the suite Are We Fast Yet
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["samples", "stats", "log"], help_heading = "Comparing")]
+    pub against: Option<PathBuf>,
+    /// With whom [default: those of java, node, lua and cpp that this machine has]
+    #[arg(long, value_name = "PEERS", value_delimiter = ',', value_parser = PossibleValuesParser::new(PEERS.iter().map(|peer| peer.name)), requires = "against", help_heading = "Comparing")]
+    pub peers: Vec<String>,
+    /// How many processes of each program and peer [default: 5; with --first, 15]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000), requires = "against", help_heading = "Comparing")]
+    pub rounds: Option<u64>,
+    /// Compare the first iteration of a process, not the steady state
+    #[arg(long, requires = "against", conflicts_with = "iterations", help_heading = "Comparing")]
+    pub first: bool,
 }
 
 /// Which size of a benchmark program to run.
@@ -184,8 +212,11 @@ pub enum Stage {
 #[derive(Args, Clone, Debug)]
 pub struct MachineArguments {
     /// Which tier runs the program
-    #[arg(long, value_name = "TIER", default_value = "interp", help_heading = "Execution")]
+    #[arg(long, value_name = "TIER", default_value = "adaptive", help_heading = "Execution")]
     pub tier: Tier,
+    /// Compile at once, not in the background: repeatable
+    #[arg(long, help_heading = "Execution")]
+    pub sync_compile: bool,
     /// What the program sees as its seed
     #[arg(
         long,
@@ -220,6 +251,13 @@ pub struct MachineArguments {
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1", help_heading = "Stress")]
     pub gc_stress: Option<NonZeroU32>,
 
+    /// Leave compiled code at every Nth yieldpoint
+    #[arg(long, value_name = "N", help_heading = "Stress")]
+    pub deopt_every: Option<NonZeroU32>,
+    /// Enter compiled loops at every back edge
+    #[arg(long, help_heading = "Stress")]
+    pub osr_every_backedge: bool,
+
     /// Report events while the program runs
     #[arg(long, value_name = "EVENTS", value_delimiter = ',', help_heading = "Output")]
     pub log: Vec<LogTopic>,
@@ -228,11 +266,19 @@ pub struct MachineArguments {
     pub stats: Option<StatisticsFormat>,
 }
 
-/// The tiers of this build.
+/// How a program is run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Tier {
-    /// The interpreter
+    /// The interpreter first; what is hot is compiled
+    Adaptive,
+    /// The interpreter only
     Interp,
+    /// Everything is compiled, with trivial inlining only
+    O0,
+    /// Everything is compiled, with static inlining
+    O1,
+    /// Everything is compiled, as directed by the profile so far
+    O2,
 }
 
 /// How the interpreter dispatches.
@@ -247,6 +293,14 @@ pub enum DispatchArgument {
 /// What can be logged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum LogTopic {
+    /// Every compilation
+    Compile,
+    /// Every decision about inlining
+    Inline,
+    /// Every time that compiled code is left
+    Deopt,
+    /// Every entry into a compiled loop
+    Osr,
     /// Every collection of garbage
     Gc,
 }
@@ -282,7 +336,76 @@ impl MachineArguments {
             },
             output,
             gc_log,
+            tiers: self.tier_options(),
         }
+    }
+
+    fn tier_options(&self) -> TierOptions {
+        let compiler: Option<CompilerFactory> = match self.tier {
+            Tier::Interp => None,
+            _ => Some(Box::new(|program, model| {
+                Ok(Arc::new(Jit::new(program, model, cfg!(debug_assertions))?) as Arc<dyn Compiler>)
+            })),
+        };
+        let level = match self.tier {
+            Tier::Adaptive | Tier::Interp => None,
+            Tier::O0 => Some(Level::O0),
+            Tier::O1 => Some(Level::O1),
+            Tier::O2 => Some(Level::O2),
+        };
+        let topics = self.log.clone();
+        let log = topics.iter().any(|topic| *topic != LogTopic::Gc).then(|| {
+            Box::new(move |event: LogEvent<'_>| {
+                let (topic, name, line) = match event {
+                    LogEvent::Compile(line) => (LogTopic::Compile, "compile", line),
+                    LogEvent::Inline(line) => (LogTopic::Inline, "inline", line),
+                    LogEvent::Deopt(line) => (LogTopic::Deopt, "deopt", line),
+                    LogEvent::Osr(line) => (LogTopic::Osr, "osr", line),
+                };
+                if topics.contains(&topic) {
+                    say(format_args!("{name}: {line}\n"));
+                }
+            }) as Box<dyn FnMut(LogEvent<'_>) + Send>
+        });
+        let defaults = TierOptions::default();
+        TierOptions {
+            compiler,
+            level,
+            // Where a level is forced, what runs must not depend on when a thread finishes its work.
+            synchronous: self.sync_compile || level.is_some(),
+            method_threshold: if level.is_some() { 1 } else { defaults.method_threshold },
+            loop_steps: if level.is_some() { 1 } else { defaults.loop_steps },
+            osr_every_backedge: self.osr_every_backedge,
+            deopt_every: self.deopt_every.map(NonZeroU32::get),
+            log,
+            ..defaults
+        }
+    }
+
+    /// Those of these flags that a command line gives, in a form that another process of this binary understands.
+    pub fn given(command_line: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+        let matches = CommandLine::command().try_get_matches_from(command_line).ok();
+        let Some((_, matches)) = matches.as_ref().and_then(|matches| matches.subcommand()) else {
+            return Vec::new();
+        };
+        let machine = MachineArguments::augment_args(clap::Command::new("flags"));
+        let mut flags = Vec::new();
+        for argument in machine.get_arguments() {
+            let id = argument.get_id().as_str();
+            let Some(long) = argument.get_long() else { continue };
+            if matches.value_source(id) != Some(ValueSource::CommandLine) {
+                continue;
+            }
+            match argument.get_action().takes_values() {
+                false => flags.push(format!("--{long}").into()),
+                true => flags.extend(matches.get_raw(id).into_iter().flatten().map(|value| {
+                    let mut flag = OsString::from(format!("--{long}="));
+                    flag.push(value);
+                    flag
+                })),
+            }
+        }
+        flags
     }
 
     /// Reads these flags alone, as test cases give them.
@@ -301,7 +424,6 @@ impl MachineArguments {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_declarations_are_consistent() {
@@ -322,6 +444,23 @@ mod tests {
     }
 
     #[test]
+    fn flags_can_be_handed_on() {
+        let given = |line: &str| {
+            let flags = MachineArguments::given(line.split(' ').map(OsString::from));
+            flags.into_iter().map(|flag| flag.into_string().expect("text")).collect::<Vec<String>>()
+        };
+        assert_eq!(given("holloway bench cd --iterations 3 --json f").len(), 0);
+        let line =
+            "holloway bench cd --heap 64M --timer=virtual:7 --seed -3 --gc-stress --log gc,gc --tier interp";
+        let flags = given(line);
+        let read = |flags: &[String]| MachineArguments::from_flags(flags.iter().map(String::as_str));
+        let written: Vec<String> = line.split(' ').skip(3).map(str::to_string).collect();
+        let (read, expected) = (read(&flags).expect("flags"), read(&written).expect("flags"));
+        assert_eq!(format!("{read:?}"), format!("{expected:?}"), "{flags:?}");
+        assert!(flags.contains(&"--gc-stress=1".to_string()), "{flags:?}");
+    }
+
+    #[test]
     fn flags_with_optional_values() {
         let read = |flags: &[&str]| MachineArguments::from_flags(flags.iter().copied());
         assert_eq!(read(&["--stats"]).expect("stats").stats, Some(StatisticsFormat::Text));
@@ -329,7 +468,7 @@ mod tests {
         assert_eq!(read(&["--gc-stress"]).expect("stress").gc_stress, NonZeroU32::new(1));
         assert_eq!(read(&["--gc-stress=7"]).expect("stress").gc_stress, NonZeroU32::new(7));
         assert!(read(&["--gc-stress=0"]).is_err());
-        let refused = read(&["--tier", "o2"]).expect_err("no such tier");
+        let refused = read(&["--tier", "o3"]).expect_err("no such tier");
         assert!(refused.contains("interp"), "{refused}");
     }
 }

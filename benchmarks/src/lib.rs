@@ -6,11 +6,13 @@
 //! * [`measure`]: one program, run and verified
 //! * [`summary`], [`table`]: numbers and how they are shown
 //! * [`machine`], [`record`]: what is kept in a file
+//! * [`against`]: comparing with the originals in other languages
 //!
 //! Compiling is left to the caller, who has the flags.
 
 #![forbid(unsafe_code)]
 
+pub mod against;
 pub mod embedded;
 pub mod machine;
 pub mod measure;

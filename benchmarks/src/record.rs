@@ -111,7 +111,7 @@ impl RecordFile {
     }
 
     /// Writes the record and moves the file to its place.
-    pub fn finish(mut self, record: &Record) -> Result<()> {
+    pub fn finish(mut self, record: &impl Serialize) -> Result<()> {
         if let Some(mut file) = self.file.take() {
             let written = (|| {
                 serde_json::to_writer_pretty(&mut file, record)?;

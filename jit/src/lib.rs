@@ -9,7 +9,13 @@
 
 #![forbid(unsafe_code)]
 
+pub mod build;
+pub mod frequency;
 pub mod hierarchy;
 pub mod ir;
+pub mod lower;
 pub mod options;
 pub mod passes;
+pub mod pipeline;
+
+pub use pipeline::Jit;

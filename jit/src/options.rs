@@ -1,15 +1,6 @@
 //! How hard to try, and which assumptions are allowed.
 
-/// How much a compilation does.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Level {
-    /// Only trivial methods are inlined, nothing is assumed.
-    O0,
-    /// Static inlining and all passes.
-    O1,
-    /// As `O1`, directed by the profile.
-    O2,
-}
+pub use holloway_vm::compiled::Level;
 
 /// What a guarded inlined call does when the receiver is of another class.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

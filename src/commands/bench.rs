@@ -1,4 +1,6 @@
-//! `holloway bench`: measures the benchmark programs one after the other.
+//! `holloway bench`: measures the benchmark programs one after the other, or compares them with others.
+
+mod against;
 
 use crate::compile::compile;
 use crate::interrupt::Interrupt;
@@ -13,28 +15,38 @@ use holloway_benchmarks::table;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+/// How many iterations of a program are measured if nobody says.
+const ITERATIONS: u64 = 10;
+
+/// Measures, or compares.
+pub fn bench(arguments: BenchArguments) -> Result<ExitCode, Stop> {
+    match &arguments.comparison.against {
+        Some(folder) => against::against(folder, &arguments),
+        None => alone(&arguments),
+    }
+}
+
 /// Measures, and prints the table on standard output: it is the result of this command. A program that fails does not keep
 /// the others from being measured; after Ctrl-C, what was measured so far is reported.
-pub fn bench(arguments: BenchArguments) -> Result<ExitCode, Stop> {
+fn alone(arguments: &BenchArguments) -> Result<ExitCode, Stop> {
     let benchmarks = selected(&arguments.names)?;
-    let file = match &arguments.json {
-        Some(path) => Some(RecordFile::create(path).map_err(|error| cannot_write(path, &error))?),
-        None => None,
-    };
+    let iterations = arguments.iterations.unwrap_or(ITERATIONS);
+    let file = prepare(arguments.json.as_deref())?;
     let interrupt = Interrupt::new();
     interrupt.listen();
-    let progress = progress(benchmarks.len() as u64 * arguments.iterations);
+    let progress = progress(benchmarks.len() as u64 * iterations);
     let mut measurements = Vec::new();
     for (done, &benchmark) in benchmarks.iter().enumerate() {
         if interrupt.was_pressed() {
             break;
         }
-        progress.set_position(done as u64 * arguments.iterations);
+        progress.set_position(done as u64 * iterations);
         progress.set_message(benchmark.name);
-        measurements.push(one(benchmark, &arguments, &interrupt, &progress));
+        measurements.push(one(benchmark, arguments, iterations, &interrupt, &progress));
     }
     progress.finish_and_clear();
     let mut shown = table::show(&measurements, color_for(&std::io::stdout()));
@@ -43,13 +55,22 @@ pub fn bench(arguments: BenchArguments) -> Result<ExitCode, Stop> {
     }
     let machine = Machine::describe();
     shown.push_str(&format!("{machine}\n"));
-    let lost = std::io::stdout().write_all(shown.as_bytes()).and_then(|()| std::io::stdout().flush()).err();
-    if let (Some(file), Some(path)) = (file, &arguments.json) {
-        let record = Record::new(machine, options(&arguments), &measurements);
-        file.finish(&record).map_err(|error| cannot_write(path, &error))?;
-    }
+    let record = Record::new(machine, options(arguments), &measurements);
     let complete = measurements.len() == benchmarks.len();
     let good = complete && measurements.iter().all(|m| m.ending == Ending::Verified);
+    let save = || save(file, arguments, |file| file.finish(&record));
+    finish(&shown, save, good, &interrupt)
+}
+
+/// Prints the table and keeps the samples. How to exit.
+fn finish(
+    shown: &str,
+    save: impl FnOnce() -> Result<(), Stop>,
+    good: bool,
+    interrupt: &Interrupt,
+) -> Result<ExitCode, Stop> {
+    let lost = std::io::stdout().write_all(shown.as_bytes()).and_then(|()| std::io::stdout().flush()).err();
+    save()?;
     if interrupt.was_pressed() {
         say(format_args!("interrupted\n"));
     }
@@ -57,6 +78,11 @@ pub fn bench(arguments: BenchArguments) -> Result<ExitCode, Stop> {
         say(format_args!("error: cannot write the table: {error}\n"));
     }
     Ok(if good && lost.is_none() { ExitCode::SUCCESS } else { EXIT_PROGRAM.into() })
+}
+
+/// The file for the samples, if there is to be one. That it cannot be written is said before anything is measured.
+fn prepare(path: Option<&Path>) -> Result<Option<RecordFile>, Stop> {
+    path.map(|path| RecordFile::create(path).map_err(|error| cannot_write(path, &error))).transpose()
 }
 
 /// The programs named, in the order named; all if none is.
@@ -67,13 +93,26 @@ fn selected(names: &[String]) -> Result<Vec<&'static Benchmark>, Stop> {
     names.iter().map(|name| find(name).map_err(Stop::usage)).collect()
 }
 
-fn cannot_write(path: &std::path::Path, error: &std::io::Error) -> Stop {
+/// Writes the file, if there is to be one.
+fn save(
+    file: Option<RecordFile>,
+    arguments: &BenchArguments,
+    write: impl FnOnce(RecordFile) -> std::io::Result<()>,
+) -> Result<(), Stop> {
+    match (file, &arguments.json) {
+        (Some(file), Some(path)) => write(file).map_err(|error| cannot_write(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Stop {
     Stop::usage(format_args!("cannot write {}: {error}", path.display()))
 }
 
 fn one(
     benchmark: &'static Benchmark,
     arguments: &BenchArguments,
+    iterations: u64,
     interrupt: &Arc<Interrupt>,
     progress: &ProgressBar,
 ) -> Measurement {
@@ -86,7 +125,7 @@ fn one(
         Ok(program) => Arc::new(program),
         Err(errors) => {
             let reason = format!("it does not compile\n{errors}");
-            return Measurement::failed(benchmark, size, arguments.iterations, reason);
+            return Measurement::failed(benchmark, size, iterations, reason);
         }
     };
     let machine: &MachineArguments = &arguments.machine;
@@ -96,7 +135,7 @@ fn one(
         benchmark,
         program,
         size,
-        arguments.iterations,
+        iterations,
         |arguments, output| machine.vm_options(arguments, output),
         hooks,
     );

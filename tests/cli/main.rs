@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod against;
 mod bench;
 mod dump;
 mod flags;

@@ -7,5 +7,6 @@ pub mod case;
 pub mod difference;
 pub mod modes;
 pub mod parallel;
+pub mod random;
 pub mod run;
 pub mod text;

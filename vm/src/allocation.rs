@@ -1,11 +1,13 @@
 //! Allocation as slow paths and natives see it, and the roots that they hand to the collector.
 
-use crate::context::Context;
+use crate::compiled::CodeMap;
+use crate::compiled::controller;
+use crate::compiled::frames::{self, Frame, Position};
 use crate::errors::Failure;
 use crate::heap::{CollectionKind, Heap, OutOfMemory, RootVisitor, Roots, with_registers_saved};
 use crate::interpreter::machine::Object;
 use crate::layout::ObjectPointer;
-use crate::live::{LiveRegisters, Standing};
+use crate::live::LiveRegisters;
 use crate::loader::LoadedCode;
 use crate::threads::Threads;
 use crate::vm::Machinery;
@@ -15,8 +17,10 @@ use holloway_bytecode::{ClassId, ErrorKind, Program};
 struct MachineRoots<'a> {
     threads: &'a Threads,
     code: &'a LoadedCode,
+    map: &'a CodeMap,
     program: &'a Program,
-    context: &'a Context,
+    running: Position,
+    between_tiers: &'a [u64],
     live: &'a mut LiveRegisters,
     globals: &'a [u64],
     constants: &'a [ObjectPointer],
@@ -29,19 +33,24 @@ struct MachineRoots<'a> {
 // register (saved at `native_top` or above), a global, a constant, or a field of the thread table.
 unsafe impl Roots for MachineRoots<'_> {
     fn scan(&mut self, visitor: &mut RootVisitor<'_>) {
-        let running = (self.context.resume_pc, self.context.resume_base);
-        let (program, code, live) = (self.program, self.code, &mut *self.live);
-        let mut registers = |pc, base, visitor: &mut RootVisitor<'_>| {
-            let mut standing = Standing::Innermost;
-            for (pc, base) in code.frames(pc, base) {
-                for &register in live.at(program, code, pc, standing) {
-                    // SAFETY: the register belongs to the frame, which is on the stack of a live thread.
-                    visitor.word(unsafe { *base.add(register as usize) });
+        let (program, code, map, live) = (self.program, self.code, self.map, &mut *self.live);
+        let mut registers = |position, crossing, start, visitor: &mut RootVisitor<'_>| {
+            let mut look = |frame| {
+                if let Frame::Interpreted(pc, base, standing) = frame {
+                    for &register in live.at(program, code, pc, standing) {
+                        // SAFETY: the register belongs to the frame, which is on the stack of a live thread.
+                        visitor.word(unsafe { *base.add(register as usize) });
+                    }
                 }
-                standing = Standing::Calling;
-            }
+                true
+            };
+            // SAFETY: what `scan` passes belongs to one live thread.
+            unsafe { frames::walk(code, map, start, position, crossing, &mut look) };
         };
-        self.threads.scan(running, self.native_top, &mut registers, visitor);
+        self.threads.scan(self.running, self.native_top, &mut registers, visitor);
+        for &bits in self.between_tiers {
+            visitor.word(bits);
+        }
         for &bits in self.globals {
             visitor.word(bits);
         }
@@ -58,12 +67,15 @@ fn out_of_memory(_: OutOfMemory) -> Failure {
 impl Machinery {
     /// Calls `action` with the heap and the roots.
     fn with_roots<R>(&mut self, action: impl FnOnce(&mut Heap, &mut MachineRoots<'_>) -> R) -> R {
+        let between_tiers: Vec<u64> = self.compiled.roots().collect();
         with_registers_saved(|native_top| {
             let mut roots = MachineRoots {
                 threads: &self.threads,
                 code: &self.code,
                 program: &self.program,
-                context: &self.context,
+                running: self.position,
+                between_tiers: &between_tiers,
+                map: self.compiled.map(),
                 live: &mut self.live,
                 globals: &self.globals,
                 constants: &self.strings,
@@ -77,10 +89,24 @@ impl Machinery {
 
     /// A new instance of a class with fields, all zero.
     pub(crate) fn allocate_instance(&mut self, class: ClassId) -> Result<ObjectPointer, Failure> {
+        controller::note_instance(self, class);
         let size = self.classes.record(class).instance_size as usize;
         let offset = self.classes.offset(class);
         // SAFETY: the offset is that of the class's record, and the size is its instances'.
         self.with_roots(|heap, roots| unsafe { heap.allocate(size, offset, roots) }).map_err(out_of_memory)
+    }
+
+    /// A new instance that must exist whatever the heap's limit is: of a class whose instance compiled code had spared until now.
+    pub(crate) fn materialize(&mut self, class: ClassId) -> ObjectPointer {
+        match self.allocate_instance(class) {
+            Ok(object) => object,
+            Err(_) => {
+                self.heap.use_margin(true);
+                let object = self.allocate_instance(class);
+                self.heap.use_margin(false);
+                object.unwrap_or_else(|_| panic!("the system has no memory left"))
+            }
+        }
     }
 
     /// A new array of a class with elements, all zero.

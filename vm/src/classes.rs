@@ -79,6 +79,11 @@ impl ClassTable {
         (METHODS + slot as usize * 8) as i32
     }
 
+    /// For each interface, the number of its first method's place below a record.
+    pub fn interface_bases(&self) -> &[u32] {
+        &self.interface_bases
+    }
+
     /// Displacement of an interface's method from any record that implements it.
     pub fn interface_displacement(&self, interface: u32, method: u32) -> i32 {
         -8 * (self.interface_bases[interface as usize] + method + 1) as i32

@@ -2,8 +2,10 @@
 //! a pointer to it in a register, and so will machine code; therefore it is `repr(C)`, never moves, and holds copies of
 //! addresses rather than owners. Everything slow is behind [`Context::machine`].
 
+use crate::compiled::EXITS;
 use crate::heap::Run;
 use crate::layout::Header;
+use crate::loader::ReceiverCell;
 use crate::vm::Machinery;
 use std::sync::atomic::AtomicI32;
 
@@ -36,10 +38,52 @@ pub struct Context {
     pub strings: *const *mut Header,
     /// Headers of new boxes: of an `Int`, a `Float`, a `Bool`.
     pub box_headers: [u64; 3],
+    /// Cells in which the receivers of calls through tables are counted.
+    pub receivers: *mut ReceiverCell,
     /// Where a slow path that goes on wants to go on.
     pub resume_pc: *const u64,
     /// With which frame.
     pub resume_base: *mut u64,
     /// The rest of the virtual machine. Slow paths only.
     pub machine: *mut Machinery,
+    /// Compiled code is entered above this address of the native stack only.
+    pub native_limit: *const u8,
+    /// Where the running compiled code stands, set before it calls a helper.
+    pub exit_place: u64,
+    /// How many more calls may nest in the frame that is left.
+    pub exit_depth: u64,
+    /// Set by helpers: compiled code must be left.
+    pub leave: u64,
+    /// What the call gave in which compiled code is left.
+    pub result: u64,
+    /// The address to which a frame returns that goes on in the interpreter.
+    pub continue_at: *const u8,
+    /// Live values of compiled code that is left, and arguments of natives.
+    pub exits: [u64; EXITS],
+}
+
+impl Default for Context {
+    /// A context that nothing is attached to.
+    fn default() -> Context {
+        Context {
+            control: AtomicI32::new(control::NONE),
+            stack_limit: std::ptr::null_mut(),
+            classes: std::ptr::null(),
+            runs: std::ptr::null_mut(),
+            globals: std::ptr::null_mut(),
+            strings: std::ptr::null(),
+            box_headers: [0; 3],
+            receivers: std::ptr::null_mut(),
+            resume_pc: std::ptr::null(),
+            resume_base: std::ptr::null_mut(),
+            machine: std::ptr::null_mut(),
+            native_limit: std::ptr::null(),
+            exit_place: 0,
+            exit_depth: 0,
+            leave: 0,
+            result: 0,
+            continue_at: std::ptr::null(),
+            exits: [0; EXITS],
+        }
+    }
 }

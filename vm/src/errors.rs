@@ -92,13 +92,12 @@ impl fmt::Display for Trace {
 }
 
 /// The stack as it was when an error was thrown, before names are looked up.
-fn capture(vm: &Machinery, pc: *const u64, base: *mut u64) -> Vec<i64> {
+fn capture(vm: &mut Machinery) -> Vec<i64> {
     let pack = |(f, pc): (FunctionId, u32)| (f.0 as i64) << 32 | pc as i64;
     let mut frames = Vec::new();
     let mut outer = std::collections::VecDeque::new();
     let mut depth = 0;
-    for (pc, _) in vm.code.frames(pc, base) {
-        let Some(place) = vm.code.locate(pc) else { break };
+    let mut keep = |place: (FunctionId, u32)| {
         depth += 1;
         if frames.len() < INNER_FRAMES {
             frames.push(pack(place));
@@ -108,7 +107,11 @@ fn capture(vm: &Machinery, pc: *const u64, base: *mut u64) -> Vec<i64> {
             }
             outer.push_back(pack(place));
         }
-    }
+    };
+    vm.walk_current(&mut |place| {
+        keep(place);
+        true
+    });
     let mut words = vec![depth];
     words.extend(frames);
     words.extend(outer);
@@ -135,8 +138,9 @@ fn describe(vm: &Machinery, words: &[i64]) -> Trace {
 }
 
 /// The stack of the running thread, for programs ended from outside.
-pub(crate) fn trace_of(vm: &Machinery, pc: *const u64, base: *mut u64) -> Trace {
-    describe(vm, &capture(vm, pc, base))
+pub(crate) fn trace_of(vm: &mut Machinery) -> Trace {
+    let words = capture(vm);
+    describe(vm, &words)
 }
 
 /// What [`raise`] found.
@@ -170,7 +174,7 @@ pub(crate) fn raise(
     mut base: *mut u64,
     error: ObjectPointer,
 ) -> Raised {
-    record_trace(vm, pc, base, error);
+    record_trace(vm, error);
     let class = vm.class_of(error);
     loop {
         let Some((function, at)) = vm.code.locate(pc) else { return Raised::Uncaught(error) };
@@ -187,11 +191,11 @@ pub(crate) fn raise(
 }
 
 /// Writes the stack into the error unless it has one already.
-fn record_trace(vm: &mut Machinery, pc: *const u64, base: *mut u64, error: ObjectPointer) {
+pub(crate) fn record_trace(vm: &mut Machinery, error: ObjectPointer) {
     if Object(error).field(1) != 0 {
         return;
     }
-    let words = capture(vm, pc, base);
+    let words = capture(vm);
     let trace = match vm.prepared_trace(error) {
         Some(prepared) => prepared,
         None => {

@@ -11,8 +11,12 @@
 //! | `newarr` | x: class offset |
 //! | `is`, `cast` | x: first offset and span of the class's subtree |
 //! | `ldg` | a quick form where the global can be unset |
+//!
+//! Before the first instruction of each function lies one word more: the instruction that enters its compiled code. A method
+//! that has code begins there.
 
 use crate::classes::ClassTable;
+use crate::compiled::Receivers;
 use crate::heap;
 use crate::interpreter::machine::FRAME_HEADER;
 use crate::interpreter::quick::Quick;
@@ -25,11 +29,31 @@ use holloway_bytecode::{
 #[repr(C)]
 #[derive(Debug)]
 pub struct Method {
-    /// First instruction.
+    /// First instruction, or the word before it if the method has compiled code.
     pub code: *const u64,
     /// Registers.
     pub frame: usize,
+    /// How often the interpreter entered it.
+    pub invocations: u32,
+    /// At how many invocations it is worth compiling.
+    pub threshold: u32,
+    /// Machine code to call: its own, or its thunk; null before anything was compiled.
+    pub entry: *const u8,
 }
+
+/// The classes that receivers of one call had: three of them with counts, and how often it was another one.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct ReceiverCell {
+    /// Class offset and count of each; offset 0 for none.
+    pub classes: [(u32, u32); 3],
+    /// All others.
+    pub others: u32,
+    /// Room up to a power of two.
+    pub reserved: u32,
+}
+
+const _: () = assert!(size_of::<ReceiverCell>() == 32);
 
 /// The code of a program.
 pub struct LoadedCode {
@@ -37,8 +61,14 @@ pub struct LoadedCode {
     words: Box<[std::cell::UnsafeCell<u64>]>,
     /// Where each function's code begins in `words`; one more entry for the end of the last.
     starts: Vec<usize>,
-    /// The methods by function number.
-    methods: Box<[Method]>,
+    /// The methods by function number. Their counters and entries change while code runs, through raw pointers only.
+    methods: Box<[std::cell::UnsafeCell<Method>]>,
+    /// The receivers of calls through tables, likewise.
+    receivers: Box<[std::cell::UnsafeCell<ReceiverCell>]>,
+    /// Classes by the offsets of their records.
+    class_offsets: std::sync::Arc<Vec<(u32, ClassId)>>,
+    /// The first thunk, and the distance from one to the next; null before anything was compiled.
+    thunks: (*const u8, usize),
 }
 
 /// The word at which the stub below a thread's first frame begins: a call that never happened, then `halt`.
@@ -52,10 +82,11 @@ impl LoadedCode {
         let mut starts = Vec::with_capacity(program.functions.len() + 1);
         let mut at = STUB_WORDS;
         for function in &program.functions {
+            at += 1;
             starts.push(at);
             at += function.code.len();
         }
-        starts.push(at);
+        starts.push(at + 1);
         let words: Box<[std::cell::UnsafeCell<u64>]> =
             std::iter::repeat_with(|| std::cell::UnsafeCell::new(0)).take(at).collect();
         let base: *const u64 = words.as_ptr().cast();
@@ -63,12 +94,20 @@ impl LoadedCode {
             .functions
             .iter()
             .zip(&starts)
-            .map(|(function, &start)| Method {
-                code: base.wrapping_add(start),
-                frame: function.registers.len(),
+            .map(|(function, &start)| {
+                let code = base.wrapping_add(start);
+                let frame = function.registers.len();
+                Method { code, frame, invocations: 0, threshold: u32::MAX, entry: std::ptr::null() }.into()
             })
             .collect();
-        LoadedCode { words, starts, methods }
+        LoadedCode {
+            words,
+            starts,
+            methods,
+            receivers: Box::new([]),
+            class_offsets: Default::default(),
+            thunks: (std::ptr::null(), 0),
+        }
     }
 
     /// Copies the words in and replaces numbers by addresses.
@@ -77,14 +116,28 @@ impl LoadedCode {
         let stub = [stub_call, Quick::Halt.number() as u64];
         self.words[STUB] = stub[0].into();
         self.words[STUB + 1] = stub[1].into();
+        // Calls without a table share the first cell, which nobody reads.
+        let mut cells = 1;
         for (index, function) in program.functions.iter().enumerate() {
             let start = self.starts[index];
+            self.words[start - 1] = (Quick::EnterCompiled.number() as u64).into();
             let mut words = function.code.clone();
-            link_function(program, function, classes, &self.methods, &mut words);
+            link_function(program, function, classes, &self.methods, &mut cells, &mut words);
             for (to, word) in self.words[start..].iter_mut().zip(words) {
                 *to.get_mut() = word;
             }
         }
+        self.receivers =
+            std::iter::repeat_with(|| ReceiverCell::default().into()).take(cells as usize).collect();
+        let offsets = (0..program.classes.len() as u32).map(|id| (classes.offset(ClassId(id)), ClassId(id)));
+        let mut offsets: Vec<_> = offsets.collect();
+        offsets.sort_unstable();
+        self.class_offsets = offsets.into();
+    }
+
+    /// The cells of receivers.
+    pub fn receiver_cells(&self) -> *mut ReceiverCell {
+        self.receivers.as_ptr().cast_mut().cast()
     }
 
     /// The address to which a thread's first function returns.
@@ -94,25 +147,96 @@ impl LoadedCode {
 
     /// The method of a function.
     pub fn method(&self, function: FunctionId) -> *const Method {
-        &self.methods[function.index()]
+        self.methods[function.index()].get()
+    }
+
+    /// The function of a method.
+    pub fn function_of(&self, method: *const Method) -> FunctionId {
+        let index = (method as usize - self.methods.as_ptr() as usize) / size_of::<Method>();
+        FunctionId(index as u32)
+    }
+
+    /// Counts an entry that the interpreter makes for compiled code; true if the threshold is reached.
+    pub fn count_invocation(&self, function: FunctionId) -> bool {
+        // SAFETY: methods live as long as the code, and nobody holds a reference to one.
+        unsafe {
+            let method = self.methods[function.index()].get();
+            (*method).invocations = (*method).invocations.wrapping_add(1);
+            (*method).invocations == (*method).threshold
+        }
+    }
+
+    /// Every method is worth compiling after so many entries.
+    pub fn set_thresholds(&self, threshold: u32) {
+        for method in &self.methods {
+            // SAFETY: as above.
+            unsafe { (*method.get()).threshold = threshold.max(1) };
+        }
+    }
+
+    /// The method is not to be compiled again soon.
+    pub fn raise_threshold(&self, function: FunctionId) {
+        // SAFETY: as above. A method that cannot be compiled asks again when its count has wrapped.
+        unsafe {
+            let method = self.methods[function.index()].get();
+            (*method).threshold = (*method).invocations.wrapping_sub(1);
+        }
+    }
+
+    /// The method lost its code: it is compiled again after a few more entries.
+    pub fn lower_threshold(&self, function: FunctionId) {
+        const AGAIN: u32 = 100;
+        // SAFETY: as above.
+        unsafe {
+            let method = self.methods[function.index()].get();
+            (*method).threshold = (*method).invocations.wrapping_add(AGAIN);
+        }
+    }
+
+    /// The thunks of all methods lie in a row: from now on methods can be called from compiled code.
+    pub fn set_thunks(&mut self, first: *const u8, distance: usize) {
+        self.thunks = (first, distance);
+        for (index, method) in self.methods.iter().enumerate() {
+            // SAFETY: as above.
+            unsafe { (*method.get()).entry = first.wrapping_add(index * distance) };
+        }
+    }
+
+    /// The method has compiled code, or has it no more.
+    pub fn set_compiled(&self, function: FunctionId, entry: Option<*const u8>) {
+        let begin = self.words[self.starts[function.index()]].get().cast_const();
+        let thunk = self.thunks.0.wrapping_add(function.index() * self.thunks.1);
+        // SAFETY: as above.
+        unsafe {
+            let method = self.methods[function.index()].get();
+            (*method).entry = entry.unwrap_or(thunk);
+            (*method).code = if entry.is_some() { begin.wrapping_sub(1) } else { begin };
+        }
+    }
+
+    /// What the interpreter counts, for compilers.
+    pub fn profile_counters(&self) -> Counters {
+        Counters {
+            words: self.words.as_ptr().cast(),
+            starts: self.starts.as_slice() as *const [usize],
+            methods: self.methods.as_ptr().cast(),
+            receivers: self.receiver_cells(),
+            class_offsets: self.class_offsets.clone(),
+        }
+    }
+
+    /// Changes the opcode of the instruction at a code address.
+    pub fn set_opcode(&self, pc: *const u64, opcode: u8) {
+        // SAFETY: the address is that of an instruction of this code; one thread executes and changes it.
+        unsafe { *pc.cast_mut().cast::<u8>() = opcode };
     }
 
     /// The function and the place in it of a code address; `None` for the stub, and for null.
     pub fn locate(&self, pc: *const u64) -> Option<(FunctionId, u32)> {
         let word = (pc as usize).checked_sub(self.words.as_ptr() as usize)? / 8;
-        let function = self.starts.partition_point(|&s| s <= word).checked_sub(1)?;
-        Some((FunctionId(function as u32), (word - self.starts[function]) as u32))
-    }
-
-    /// The frames of a stack from the innermost out, as (instruction, base).
-    pub fn frames(&self, pc: *const u64, base: *mut u64) -> impl Iterator<Item = (*const u64, *mut u64)> {
-        let mut at = Some((pc, base));
-        std::iter::from_fn(move || {
-            let (pc, base) = at?;
-            let below = self.caller(base);
-            at = (below.0 != self.stub()).then_some(below);
-            Some((pc, base))
-        })
+        // The word before the first instruction belongs to the function, too.
+        let function = self.starts.partition_point(|&s| s <= word + 1).checked_sub(1)?;
+        Some((FunctionId(function as u32), word.saturating_sub(self.starts[function]) as u32))
     }
 
     /// The call that made the frame `base`, and its own frame.
@@ -142,11 +266,70 @@ impl LoadedCode {
     }
 }
 
+/// The counters of running code, to be read by another thread: branches, entries, receivers. Valid as long as the code; whoever
+/// hands it to a thread ends that thread first.
+pub struct Counters {
+    words: *const u64,
+    starts: *const [usize],
+    methods: *const Method,
+    receivers: *const ReceiverCell,
+    class_offsets: std::sync::Arc<Vec<(u32, ClassId)>>,
+}
+
+// SAFETY: all that is read through it while code runs are counters, each by an atomic load.
+unsafe impl Send for Counters {}
+// SAFETY: as above.
+unsafe impl Sync for Counters {}
+
+impl Counters {
+    fn word(&self, function: FunctionId, pc: u32) -> *const u64 {
+        // SAFETY: the table does not change while code runs.
+        let start = unsafe { (&*self.starts)[function.index()] };
+        self.words.wrapping_add(start + pc as usize)
+    }
+
+    /// As [`LoadedCode::counters`].
+    pub fn counters(&self, function: FunctionId, pc: u32) -> (u32, u32) {
+        let word = self.word(function, pc).cast::<u32>();
+        (read_counter(word), read_counter(word.wrapping_add(1)))
+    }
+
+    /// How often the interpreter entered a function.
+    pub fn invocations(&self, function: FunctionId) -> u32 {
+        let method = self.methods.wrapping_add(function.index());
+        // SAFETY: only the address of the counter is computed.
+        read_counter(unsafe { &raw const (*method).invocations })
+    }
+
+    /// The receivers of the call at `pc`.
+    pub fn receivers(&self, function: FunctionId, pc: u32) -> Receivers {
+        let cell = read_counter(self.word(function, pc + 1).cast::<u32>().wrapping_add(1));
+        let words = self.receivers.wrapping_add(cell as usize).cast::<u32>();
+        let mut classes: Vec<(ClassId, u32)> = (0..3)
+            .map(|i| (read_counter(words.wrapping_add(2 * i)), read_counter(words.wrapping_add(2 * i + 1))))
+            .filter_map(|(offset, count)| {
+                let index = self.class_offsets.binary_search_by_key(&offset, |&(o, _)| o).ok()?;
+                Some((self.class_offsets[index].1, count))
+            })
+            .collect();
+        classes.sort_by_key(|&(class, count)| (std::cmp::Reverse(count), class));
+        Receivers { classes, others: read_counter(words.wrapping_add(6)) }
+    }
+}
+
+/// Reads a counter that another thread may be changing.
+fn read_counter(at: *const u32) -> u32 {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    // SAFETY: the addresses are those of live, aligned counters.
+    unsafe { AtomicU32::from_ptr(at.cast_mut()).load(Ordering::Relaxed) }
+}
+
 fn link_function(
     program: &Program,
     function: &Function,
     classes: &ClassTable,
-    methods: &[Method],
+    methods: &[std::cell::UnsafeCell<Method>],
+    cells: &mut u64,
     words: &mut [u64],
 ) {
     let distance = (function.registers.len() + FRAME_HEADER) as u64;
@@ -166,7 +349,7 @@ fn link_function(
                     _ => Op::Call as u8,
                 };
                 words[pc] = call(op, distance);
-                words[pc + 1] = &raw const methods[i.bc() as usize] as u64;
+                words[pc + 1] = methods[i.bc() as usize].get() as u64;
             }
             Op::CallVirtual | Op::CallInterface => {
                 let op = match i.n {
@@ -181,7 +364,8 @@ fn link_function(
                     Op::CallVirtual => classes.virtual_displacement(i.bc()),
                     _ => classes.interface_displacement(i.c as u32, i.b as u32),
                 };
-                words[pc + 1] = displacement as u32 as u64;
+                words[pc + 1] = displacement as u32 as u64 | *cells << 32;
+                *cells += 1;
             }
             Op::CallNative => words[pc] = call(Op::CallNative as u8, i.bc() as u64),
             Op::New => {
@@ -190,7 +374,8 @@ fn link_function(
                 let offset = classes.offset(class) as u64;
                 if size <= heap::LARGEST_CELL {
                     let size_class = heap::size_class(size);
-                    words[pc] = encode(Op::New, 0, i.a, heap::cell_size(size_class) as u16, 0);
+                    words[pc] = encode(Op::New, 0, i.a, heap::cell_size(size_class) as u16, 0) & !0xff
+                        | Quick::NewFirst.number() as u64;
                     words[pc + 1] = offset | (size_class as u64) << 32;
                 } else {
                     words[pc] = Quick::NewLarge.number() as u64 | (i.a as u64) << 16;

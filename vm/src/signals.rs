@@ -16,6 +16,9 @@ pub const INTERRUPT: u32 = 2;
 /// The program is to end: its time is over.
 pub const TIMEOUT: u32 = 4;
 
+/// The compiler has finished something.
+pub const COMPILED: u32 = 8;
+
 /// The address of a control word that lives at least as long as it is registered.
 struct ControlWord(*const AtomicI32);
 
@@ -80,7 +83,7 @@ impl Signals {
 
     /// Is something raised that ends the program. Leaves it raised.
     pub fn wants_stop(&self) -> bool {
-        self.pending.load(Ordering::Relaxed) & !TICK != 0
+        self.pending.load(Ordering::Relaxed) & (INTERRUPT | TIMEOUT) != 0
     }
 
     /// Waits until `deadline` or until a signal other than a tick is raised (which stays raised).
@@ -88,7 +91,7 @@ impl Signals {
         let mut guard = self.lock();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            if left == Duration::ZERO || self.pending.load(Ordering::SeqCst) & !TICK != 0 {
+            if left == Duration::ZERO || self.wants_stop() {
                 return;
             }
             guard = match self.changed.wait_timeout(guard, left) {

@@ -23,6 +23,11 @@ impl RegisterStack {
         self.words.as_mut_ptr()
     }
 
+    /// Its lowest word, to be read.
+    pub fn begin(&self) -> *mut u64 {
+        self.words.as_ptr().cast_mut()
+    }
+
     /// One past its highest word.
     pub fn limit(&mut self) -> *mut u64 {
         self.words.as_mut_ptr_range().end

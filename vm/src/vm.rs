@@ -9,6 +9,9 @@
 //! the raw pointer.
 
 use crate::classes::ClassTable;
+use crate::compiled::controller::CompiledState;
+use crate::compiled::frames::{self, Crossing, Frame, Position};
+use crate::compiled::{TierOptions, TierStatistics};
 use crate::context::{Context, control};
 use crate::errors::{self, Failure, StopReason, Trace, UncaughtError};
 use crate::heap::{self, Heap, HeapConfig};
@@ -25,7 +28,6 @@ use holloway_bytecode::verify::VerifiedProgram;
 use holloway_bytecode::{ClassId, ErrorKind, FunctionId, Program};
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::atomic::AtomicI32;
 use std::time::{Duration, Instant};
 
 /// How a virtual machine runs its program.
@@ -50,6 +52,8 @@ pub struct VmOptions {
     pub output: Box<dyn Write + Send>,
     /// Called after each collection.
     pub gc_log: Option<heap::Observer>,
+    /// What is compiled, and how.
+    pub tiers: TierOptions,
 }
 
 /// Nested calls allowed by default.
@@ -68,6 +72,7 @@ impl Default for VmOptions {
             dispatch: Dispatch::default(),
             output: Box::new(std::io::stdout()),
             gc_log: None,
+            tiers: TierOptions::default(),
         }
     }
 }
@@ -104,6 +109,8 @@ pub struct Statistics {
     pub threads: u64,
     /// The heap.
     pub heap: heap::HeapStatistics,
+    /// Compiled code.
+    pub tiers: TierStatistics,
 }
 
 /// A virtual machine with a loaded program.
@@ -142,6 +149,10 @@ pub struct Machinery {
     pub(crate) stop: Option<(StopReason, Trace)>,
     /// Writing output failed: from then on nothing is written.
     pub(crate) output_failed: bool,
+    /// Where the running thread stands, set whenever running code calls.
+    pub(crate) position: Position,
+    /// Compiled code.
+    pub(crate) compiled: CompiledState,
 }
 
 impl Vm {
@@ -158,21 +169,22 @@ impl Vm {
         let mut globals = vec![0u64; program.globals.len()].into_boxed_slice();
         let box_header = |class| (classes.offset(class) as u64) << 32;
         let context = Box::new(Context {
-            control: AtomicI32::new(control::NONE),
-            stack_limit: std::ptr::null_mut(),
             classes: classes.base(),
             runs: heap.runs(),
             globals: globals.as_mut_ptr(),
-            strings: std::ptr::null(),
+            receivers: code.receiver_cells(),
             box_headers: [
                 box_header(ClassId::INT_BOX),
                 box_header(ClassId::FLOAT_BOX),
                 box_header(ClassId::BOOL_BOX),
             ],
-            resume_pc: std::ptr::null(),
-            resume_base: std::ptr::null_mut(),
-            machine: std::ptr::null_mut(),
+            ..Context::default()
         });
+        let tiers = std::mem::take(&mut options.tiers);
+        if tiers.compiler.is_some() {
+            code.set_thresholds(tiers.method_threshold);
+        }
+        let compiled = CompiledState::new(tiers, program.functions.len(), program.classes.len());
         let signals = Signals::new();
         let mut machinery = Box::new(Machinery {
             context,
@@ -196,6 +208,8 @@ impl Vm {
             prepared: [std::ptr::null_mut(); 2],
             stop: None,
             output_failed: false,
+            position: Position::Interpreted(std::ptr::null(), std::ptr::null_mut()),
+            compiled,
             options,
             program,
             entry,
@@ -222,7 +236,11 @@ impl Vm {
 
     /// What the runs so far did.
     pub fn statistics(&self) -> Statistics {
-        Statistics { heap: self.machinery.heap.statistics(), ..self.machinery.statistics.clone() }
+        Statistics {
+            heap: self.machinery.heap.statistics(),
+            tiers: self.machinery.compiled.statistics.clone(),
+            ..self.machinery.statistics.clone()
+        }
     }
 
     /// How often each branch went which way: for every branch of the function, its place, and its counters
@@ -300,6 +318,7 @@ impl Machinery {
 
     fn run(&mut self) -> Outcome {
         self.globals.fill(0);
+        self.compiled.reset();
         self.stop = None;
         self.started = Instant::now();
         self.yieldpoints = 0;
@@ -347,7 +366,8 @@ impl Machinery {
 
     /// Sets the control word to what it is between signals.
     pub(crate) fn reset_control(&self) {
-        let word = if self.counts_yieldpoints() { control::ALL } else { control::NONE };
+        let every = self.counts_yieldpoints() || self.compiled.takes_all_yieldpoints();
+        let word = if every { control::ALL } else { control::NONE };
         self.context.control.store(word, std::sync::atomic::Ordering::SeqCst);
     }
 
@@ -356,9 +376,31 @@ impl Machinery {
         ClassId(self.classes_record(object).id)
     }
 
-    fn classes_record(&self, object: ObjectPointer) -> &crate::layout::ClassRecord {
+    pub(crate) fn classes_record(&self, object: ObjectPointer) -> &crate::layout::ClassRecord {
         // SAFETY: live objects have the offset of a record in their header.
         unsafe { &*self.classes.base().add(Object(object).class() as usize).cast() }
+    }
+
+    /// Calls `with` for each frame of the running thread, the innermost first: its function and place.
+    pub(crate) fn walk_current(&self, with: &mut dyn FnMut((FunctionId, u32)) -> bool) {
+        let thread = self.threads.current();
+        self.walk(self.position, thread.crossing, thread.stack.begin(), with);
+    }
+
+    /// The same for any thread.
+    pub(crate) fn walk(
+        &self,
+        position: Position,
+        crossing: *const Crossing,
+        start: *mut u64,
+        with: &mut dyn FnMut((FunctionId, u32)) -> bool,
+    ) {
+        let mut place = |frame| match frame {
+            Frame::Interpreted(pc, ..) => self.code.locate(pc).is_none_or(&mut *with),
+            Frame::Compiled(function, pc) => with((function, pc)),
+        };
+        // SAFETY: callers pass what belongs to one thread.
+        unsafe { frames::walk(&self.code, self.compiled.map(), start, position, crossing, &mut place) };
     }
 
     /// The text of a string object.

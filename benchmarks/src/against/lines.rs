@@ -38,16 +38,21 @@ Total Runtime: 1333us
         assert_eq!(samples(PRINTED, "Json", 2), Ok(vec![1_234_000, 99_000]));
         assert!(samples(PRINTED, "Json", 3).is_err_and(|reason| reason.contains("2 iterations, not of 3")));
         assert!(samples(PRINTED, "CD", 2).is_err());
-        for line in
-            ["Json: iterations=1 runtime: us", "Json: iterations=1 runtime: 1.5us", "Json: iterations=1 runtime: 1ms"]
-        {
+        for line in [
+            "Json: iterations=1 runtime: us",
+            "Json: iterations=1 runtime: 1.5us",
+            "Json: iterations=1 runtime: 1ms",
+        ] {
             assert!(samples(line, "Json", 1).is_err(), "{line}");
         }
     }
 
     #[test]
     fn nothing_is_compared_with_zero() {
-        assert!(samples("CD: iterations=1 runtime: 0us", "CD", 1).is_err_and(|reason| reason.contains("microsecond")));
+        assert!(
+            samples("CD: iterations=1 runtime: 0us", "CD", 1)
+                .is_err_and(|reason| reason.contains("microsecond"))
+        );
         assert!(samples("CD: iterations=1 runtime: 99999999999999999999us", "CD", 1).is_err());
     }
 }

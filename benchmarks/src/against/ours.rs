@@ -72,9 +72,7 @@ mod tests {
 
     #[test]
     fn only_verified_samples_count() {
-        let record = |verified: bool, times: &[u64]| {
-            json!({"programs": [{"verified": verified, "reason": "ValueError: no\n", "samples_ns": times}]})
-        };
+        let record = |verified: bool, times: &[u64]| json!({"programs": [{"verified": verified, "reason": "ValueError: no\n", "samples_ns": times}]});
         assert_eq!(samples(&record(true, &[5, 6]), 2), Ok(vec![5, 6]));
         assert_eq!(samples(&record(false, &[5, 6]), 2), Err("ValueError: no".to_string()));
         assert!(samples(&record(true, &[5]), 2).is_err());

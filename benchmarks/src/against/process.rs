@@ -59,7 +59,7 @@ pub fn run(command: &mut Command, bounds: Bounds<'_>) -> Result<Printed, Failure
             Ok(Some(status)) => break Ok(status),
             Ok(None) if (bounds.stop)() => break Err(Failure::Stopped),
             Ok(None) if start.elapsed() > bounds.limit => {
-                break Err(Failure::Failed(format!("it took longer than {:?}", bounds.limit)));
+                break Err(Failure::Failed(format!("it took longer than the limit of {:?}", bounds.limit)));
             }
             Ok(None) => sleep(LOOK),
             Err(error) => break Err(failed(error)),
@@ -137,7 +137,8 @@ mod tests {
 
     #[test]
     fn much_output_is_no_obstacle() {
-        let script = "i=0; while [ $i -lt 4000 ]; do echo 0123456789012345678901234567890123456789; i=$((i+1)); done";
+        let script =
+            "i=0; while [ $i -lt 4000 ]; do echo 0123456789012345678901234567890123456789; i=$((i+1)); done";
         let printed = succeed(&mut shell(script), PATIENT).expect("it succeeds");
         assert_eq!(printed.out.lines().count(), 4000);
     }
@@ -160,7 +161,7 @@ mod tests {
     fn nobody_waits_for_ever() {
         let short = Bounds { limit: Duration::from_millis(20), ..PATIENT };
         let late = run(&mut shell("sleep 60"), short).map(|_| ());
-        assert_eq!(late, Err(Failure::Failed("it took longer than 20ms".to_string())));
+        assert_eq!(late, Err(Failure::Failed("it took longer than the limit of 20ms".to_string())));
         let stopped = run(&mut shell("sleep 60"), Bounds { stop: &|| true, ..PATIENT }).map(|_| ());
         assert_eq!(stopped, Err(Failure::Stopped));
     }

@@ -16,14 +16,26 @@
 //! | [`types`] | what a value can be |
 //! | [`op`] | what a node can do, and what passes may assume of it |
 //! | [`region`] | blocks, nodes, branches, frame states, and edits on them |
+//! | [`mod@print`], [`mod@parse`] | the text form |
+//! | [`mod@verify`] | what holds for every region |
 
+mod cursor;
+mod names;
 pub mod op;
+mod operations;
+pub mod parse;
+pub mod print;
 pub mod region;
 pub mod types;
+pub mod verify;
 
 pub use op::{Alias, Arith, Cond, ElementKind, FloatArith, FloatCond, FloatUnary, Op, Reason, YieldKind};
+pub use parse::{ParseError, parse};
+pub use print::print;
 pub use region::{
-    Block, BlockId, FrameState, Inline, InlineId, Node, Region, RegionEntry, Source, StateId, StateKind, Target,
-    Terminator, Value,
+    Shape,
+    Block, BlockId, FrameState, Inline, InlineId, Node, Region, RegionEntry, Source, StateId, StateKind,
+    Target, Terminator, Value,
 };
 pub use types::{RefTy, Ty};
+pub use verify::verify;

@@ -1,5 +1,8 @@
 //! The passes: a list of values, each with a name. A pass changes a region and says whether it did.
 
+pub mod devirtualize;
+pub mod inline;
+
 use crate::hierarchy::Hierarchy;
 use crate::ir::Region;
 use crate::options::Options;
@@ -42,4 +45,7 @@ pub fn by_name(name: &str) -> Option<&'static Pass> {
 }
 
 /// All passes, by themselves (the order in which a compilation runs them is in the pipeline).
-pub const ALL: &[Pass] = &[];
+pub const ALL: &[Pass] = &[
+    Pass { name: "devirtualize", run: devirtualize::run },
+    Pass { name: "inline", run: inline::run },
+];

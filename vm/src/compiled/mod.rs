@@ -1,5 +1,45 @@
-//! Compiled code as the virtual machine sees it.
+//! Compiled code as the virtual machine sees it: asking for it, placing it, entering and leaving it, walking over its frames.
+//! Who makes it is not known here: a [`Compiler`] is handed in, and gives plain bytes and tables.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | [`request`], [`model`], [`profile`] | the contract with the compiler: questions, answers, facts |
+//! | `area`, `map` | executable memory, and what lies in it |
+//! | `stubs` | the crossings, in machine language |
+//! | `enter`, `leave` | into compiled code and out of it |
+//! | `frames` | walking mixed stacks |
+//! | `helpers` | what compiled code calls |
+//! | `controller` | what is compiled when, and when it is thrown away |
 
+mod area;
+pub(crate) mod controller;
+pub(crate) mod enter;
+pub(crate) mod frames;
+mod helpers;
+pub(crate) mod leave;
+mod map;
+pub mod model;
 pub mod profile;
+pub mod request;
+mod stubs;
 
+pub use controller::{CompilerFactory, LogEvent, TierOptions, TierStatistics};
+pub use model::{EXITS, Model};
 pub use profile::{NoProfile, Profile, Receivers};
+pub use request::{
+    CallSite, CodeId, Compiled, Compiler, Entry, Level, Location, Request, Site, SiteFrame, VirtualObject,
+};
+
+pub(crate) use map::CodeMap;
+
+/// How compiled code came back to the interpreter that entered it.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Outcome {
+    /// With a result.
+    #[default]
+    Returned,
+    /// With an error, which is the thread's; or the program is ending.
+    Failed,
+    /// With frames to go on with.
+    Left,
+}

@@ -21,6 +21,8 @@ pub(super) struct Policy {
     full_at: usize,
     /// Whether there was too little room after the last minor collection at the limit.
     tight: bool,
+    /// The margin may be used: what is allocated must exist.
+    uses_margin: bool,
     /// Stress mode: allocations until the next collection, and whether that is a full one.
     stress_countdown: u32,
     stress_full: bool,
@@ -43,6 +45,11 @@ impl Heap {
             let kind = self.due_kind();
             self.collect_because(kind, CollectionCause::Nursery, roots);
         }
+    }
+
+    /// Allows allocations to use the margin that is otherwise kept free, or not any more.
+    pub fn use_margin(&mut self, uses: bool) {
+        self.policy.uses_margin = uses;
     }
 
     /// The kind of the next collection.
@@ -68,7 +75,7 @@ impl Heap {
         self.policy.tight = free < self.space.bytes / 8;
         if done == Some(CollectionKind::Full) {
             *attempt = 2;
-            if free.saturating_sub(bytes) < self.space.bytes / 64 {
+            if !self.policy.uses_margin && free.saturating_sub(bytes) < self.space.bytes / 64 {
                 return Err(OutOfMemory);
             }
         } else {

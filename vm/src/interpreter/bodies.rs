@@ -377,6 +377,18 @@ pub fn New(m: &mut Machine) -> Flow {
     }
 }
 
+/// `new` that was never executed.
+#[inline(always)]
+pub fn NewFirst(_: &mut Machine) -> Flow {
+    Flow::Slow(Slow::NewFirst)
+}
+
+/// Before the first instruction of a function that has compiled code.
+#[inline(always)]
+pub fn EnterCompiled(_: &mut Machine) -> Flow {
+    Flow::Slow(Slow::Compiled)
+}
+
 /// `new` of a class with very large instances.
 #[inline(always)]
 pub fn NewLarge(_: &mut Machine) -> Flow {
@@ -574,18 +586,28 @@ pub fn Unset(_: &mut Machine) -> Flow {
     Flow::Slow(Slow::Execute)
 }
 
+/// Calls the method that the receiver's class has at the displacement in the low half of the second word; the high half
+/// numbers the cell in which receivers are counted.
+#[inline(always)]
+fn through_table(m: &mut Machine, count: usize) -> Flow {
+    let receiver = m.object(m.arg(0));
+    let x = m.x();
+    m.count_receiver(receiver, (x >> 32) as usize);
+    let method = m.lookup(receiver, x as i32);
+    m.enter(method, count)
+}
+
 /// Calls of any argument count; the loader picks one of the forms below where it can.
 #[inline(always)]
 pub fn Call(m: &mut Machine) -> Flow {
     let count = (m.word(0) >> 8) as u8 as usize;
-    m.enter(m.x() as *const Method, count)
+    m.enter(m.x() as *mut Method, count)
 }
 
 #[inline(always)]
 pub fn CallVirtual(m: &mut Machine) -> Flow {
     let count = (m.word(0) >> 8) as u8 as usize;
-    let method = m.lookup(m.object(m.arg(0)), m.x() as i32);
-    m.enter(method, count)
+    through_table(m, count)
 }
 
 /// The loader makes it a `CallVirtual` with the interface's displacement.
@@ -598,12 +620,11 @@ macro_rules! calls {
     ($($direct:ident $by_table:ident $count:literal;)*) => {$(
         #[inline(always)]
         pub fn $direct(m: &mut Machine) -> Flow {
-            m.enter(m.x() as *const Method, $count)
+            m.enter(m.x() as *mut Method, $count)
         }
         #[inline(always)]
         pub fn $by_table(m: &mut Machine) -> Flow {
-            let method = m.lookup(m.object(m.arg(0)), m.x() as i32);
-            m.enter(method, $count)
+            through_table(m, $count)
         }
     )*};
 }
@@ -617,7 +638,7 @@ calls! {
 
 #[inline(always)]
 pub fn Call0(m: &mut Machine) -> Flow {
-    m.enter(m.x() as *const Method, 0)
+    m.enter(m.x() as *mut Method, 0)
 }
 
 #[inline(always)]

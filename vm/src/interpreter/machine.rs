@@ -21,6 +21,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// nest at `base[-2]`.
 pub const FRAME_HEADER: usize = 2;
 
+/// A back edge leaves to the slow path each time that it has been taken so often: is the loop worth compiling, is there code
+/// for it.
+pub const LOOP_STEP: u32 = 1024;
+
 /// What the dispatcher does after an instruction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
@@ -64,6 +68,14 @@ pub enum Slow {
     Native,
     /// The whole instruction is executed out of line: an allocation that does not fit its run, a store that must be recorded.
     Execute,
+    /// A method has been entered often; `pc` is the call, which is executed again.
+    HotMethod,
+    /// A back edge has been taken often; `pc` is the loop header.
+    HotLoop,
+    /// A method that has compiled code is entered; its frame is in place.
+    Compiled,
+    /// A `new` that was never executed before.
+    NewFirst,
 }
 
 /// Program counter, frame and context of running code.
@@ -213,12 +225,14 @@ impl Machine {
 
     /// Counts one direction of the branch at `pc` (0 not taken, 1 taken).
     #[inline(always)]
-    fn count(&self, direction: usize) {
+    fn count(&self, direction: usize) -> u32 {
         // SAFETY: branches have a counter word after them. Counters are read by other threads (a compiler), so they are
         // atomics; one thread writes, so a relaxed load and store lose nothing.
         unsafe {
             let counter = AtomicU32::from_ptr(self.pc.add(1).cast::<u32>().cast_mut().add(direction));
-            counter.store(counter.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+            let count = counter.load(Ordering::Relaxed).wrapping_add(1);
+            counter.store(count, Ordering::Relaxed);
+            count
         }
     }
 
@@ -241,9 +255,12 @@ impl Machine {
     #[inline(always)]
     pub fn loop_branch(&mut self, condition: bool) -> Flow {
         if condition {
-            self.count(1);
+            let count = self.count(1);
             self.jump(self.c_int());
             keep_apart();
+            if count.is_multiple_of(LOOP_STEP) {
+                return Flow::Slow(Slow::HotLoop);
+            }
             self.loop_yieldpoint()
         } else {
             self.count(0);
@@ -283,10 +300,16 @@ impl Machine {
     /// Enters `method` with `count` arguments of the call at `pc`: makes the frame, checks depth and stack, takes the
     /// prologue's yieldpoint.
     #[inline(always)]
-    pub fn enter(&mut self, method: *const Method, count: usize) -> Flow {
+    pub fn enter(&mut self, method: *mut Method, count: usize) -> Flow {
         // SAFETY: the loader put the caller's frame size into b and a live method into the call. Before the check, the new
         // frame may lie beyond the stack, so its address is only computed; after it, header and frame are inside.
         unsafe {
+            let invocations = AtomicU32::from_ptr(&raw mut (*method).invocations);
+            let entered = invocations.load(Ordering::Relaxed).wrapping_add(1);
+            invocations.store(entered, Ordering::Relaxed);
+            if entered == (*method).threshold {
+                return Flow::Slow(Slow::HotMethod);
+            }
             let base = self.base.wrapping_add(self.b());
             if base.wrapping_add((*method).frame) > (*self.ctx).stack_limit {
                 return Flow::Slow(Slow::GrowStack);
@@ -332,12 +355,47 @@ impl Machine {
 
     /// The method that a call through a table finds at `displacement` from the receiver's class record.
     #[inline(always)]
-    pub fn lookup(&self, receiver: Object, displacement: i32) -> *const Method {
+    pub fn lookup(&self, receiver: Object, displacement: i32) -> *mut Method {
         // SAFETY: the receiver is a live object (its register is non-null), whose class has a method at the displacement that the loader
         // computed from the static class.
         unsafe {
             let class = (*receiver.0).class as usize;
-            *(*self.ctx).classes.add(class).offset(displacement as isize).cast::<*const Method>()
+            *(*self.ctx).classes.add(class).offset(displacement as isize).cast::<*mut Method>()
+        }
+    }
+
+    /// Counts the receiver's class in a cell of receivers.
+    #[inline(always)]
+    pub fn count_receiver(&self, receiver: Object, cell: usize) {
+        // SAFETY: the loader numbered the cells, and the receiver is live.
+        unsafe {
+            let words = (*self.ctx).receivers.add(cell).cast::<u32>();
+            let class = (*receiver.0).class;
+            let first = *words;
+            if first == class {
+                return count_at(words.add(1));
+            }
+            let second = *words.add(2);
+            if first == 0 {
+                publish(words, class);
+                return count_at(words.add(1));
+            }
+            if second == class {
+                return count_at(words.add(3));
+            }
+            let third = *words.add(4);
+            if second == 0 {
+                publish(words.add(2), class);
+                return count_at(words.add(3));
+            }
+            if third == class {
+                return count_at(words.add(5));
+            }
+            if third == 0 {
+                publish(words.add(4), class);
+                return count_at(words.add(5));
+            }
+            count_at(words.add(6));
         }
     }
 
@@ -471,6 +529,26 @@ impl Object {
     }
 }
 
+/// Adds one to a counter that a compiler on another thread may be reading.
+///
+/// # Safety
+/// It is a live, aligned counter that only this thread writes.
+#[inline(always)]
+unsafe fn count_at(counter: *mut u32) {
+    // SAFETY: by the caller's promise.
+    unsafe { publish(counter, (*counter).wrapping_add(1)) }
+}
+
+/// Writes a word that a compiler on another thread may be reading.
+///
+/// # Safety
+/// As [`count_at`].
+#[inline(always)]
+unsafe fn publish(word: *mut u32, value: u32) {
+    // SAFETY: by the caller's promise.
+    unsafe { AtomicU32::from_ptr(word).store(value, Ordering::Relaxed) }
+}
+
 /// Keeps the compiler from joining the two directions of a branch into a conditional move, after which every operand
 /// fetch would wait for the compared data (measured at up to 1.8 times the run time).
 #[inline(always)]
@@ -489,14 +567,7 @@ mod tests {
         Context {
             control: AtomicI32::new(control),
             stack_limit: stack.as_mut_ptr_range().end,
-            classes: std::ptr::null(),
-            runs: std::ptr::null_mut(),
-            globals: std::ptr::null_mut(),
-            strings: std::ptr::null(),
-            box_headers: [0; 3],
-            resume_pc: std::ptr::null(),
-            resume_base: std::ptr::null_mut(),
-            machine: std::ptr::null_mut(),
+            ..Context::default()
         }
     }
 
@@ -513,12 +584,18 @@ mod tests {
             // A call without arguments: the frame of the callee begins two words up.
             let call = [holloway_bytecode::code::encode(holloway_bytecode::Op::Call, 0, 0, 4, 2), 0];
             let callee = [0u64];
-            let method = Method { code: callee.as_ptr(), frame: 1 };
+            let mut method = Method {
+                code: callee.as_ptr(),
+                frame: 1,
+                invocations: 0,
+                threshold: u32::MAX,
+                entry: std::ptr::null(),
+            };
             let mut machine =
                 Machine { pc: call.as_ptr(), base: stack.as_mut_ptr().wrapping_add(2), ctx: &raw mut ctx };
             let taken = [
                 matches!(machine.loop_yieldpoint(), Flow::Slow(Slow::LoopYieldpoint)),
-                matches!(machine.enter(&raw const method, 0), Flow::Slow(Slow::PrologueYieldpoint)),
+                matches!(machine.enter(&raw mut method, 0), Flow::Slow(Slow::PrologueYieldpoint)),
                 machine.epilogue_yieldpoint(),
             ];
             assert_eq!(taken, expected, "control word {word}");

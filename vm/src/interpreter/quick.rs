@@ -9,6 +9,8 @@ macro_rules! for_each_quick {
     ($callback:ident) => {
         $callback! {
             LoadGlobalSet "`ldg` of a global of a non-null reference type";
+            NewFirst "`new` that was never executed: its class may get its first instance";
+            EnterCompiled "before the first instruction of a function: goes on in its compiled code";
             NewLarge "`new` of a class whose instances do not fit a size class";
             Call0 "`call` without arguments";
             Call1 "`call` with one argument";

@@ -2,11 +2,14 @@
 //! collector, errors. Handlers leave to [`slow_path`] with the reason; it says whether and where to go on.
 
 use super::machine::{FRAME_HEADER, Machine, Object, Slow};
+use super::quick::Quick;
+use crate::compiled::controller;
+use crate::compiled::frames::Position;
 use crate::context::Context;
 use crate::errors::{self, Failure, Raised, StopReason};
 use crate::layout::ObjectKind;
 use crate::natives;
-use crate::signals::{INTERRUPT, TICK, TIMEOUT};
+use crate::signals::{COMPILED, INTERRUPT, TICK, TIMEOUT};
 use crate::threads;
 use crate::timer::TimerSource;
 use crate::vm::Machinery;
@@ -17,12 +20,25 @@ use holloway_bytecode::{ClassId, ErrorKind, Op, code};
 pub fn slow_path(pc: *const u64, base: *mut u64, ctx: *mut Context, why: Slow) -> bool {
     // SAFETY: the context belongs to a live machinery, and running code holds no reference into it.
     let vm = unsafe { &mut *(*ctx).machine };
-    vm.context.resume_pc = pc;
-    vm.context.resume_base = base;
+    vm.position = Position::Interpreted(pc, base);
     let mut machine = Machine { pc, base, ctx };
+    if matches!(why, Slow::Compiled | Slow::HotLoop)
+        || why == Slow::LoopYieldpoint && vm.compiled.enters_loops()
+    {
+        return change_tier(ctx, machine, why);
+    }
     let result = match why {
-        Slow::LoopYieldpoint | Slow::PrologueYieldpoint => yieldpoint(vm, pc, base),
-        Slow::EpilogueYieldpoint => yieldpoint(vm, pc, base).map(|()| leave(&mut machine)),
+        Slow::LoopYieldpoint | Slow::PrologueYieldpoint => yieldpoint(vm),
+        Slow::EpilogueYieldpoint => yieldpoint(vm).map(|()| leave(&mut machine)),
+        Slow::HotMethod => {
+            hot_method(vm, &machine);
+            Ok(())
+        }
+        Slow::NewFirst => {
+            first_new(vm, &machine);
+            Ok(())
+        }
+        Slow::Compiled | Slow::HotLoop => Ok(()),
         Slow::GrowStack => grow_stack(vm, &mut machine),
         Slow::StackOverflow => Err(stack_overflow(vm)),
         Slow::Index => Err(index_error(&machine)),
@@ -47,19 +63,68 @@ pub fn slow_path(pc: *const u64, base: *mut u64, ctx: *mut Context, why: Slow) -
     }
 }
 
+/// Goes on in compiled code, if there is any for where the machine stands.
+fn change_tier(ctx: *mut Context, mut machine: Machine, why: Slow) -> bool {
+    // SAFETY: as in `slow_path`. No reference is held while compiled code runs.
+    let vm = unsafe { (*ctx).machine };
+    let goes_on = if why == Slow::Compiled {
+        controller::enter_method(vm, &mut machine)
+    } else {
+        // The yieldpoint of the loop header comes first.
+        // SAFETY: as above.
+        let (result, count) = unsafe {
+            let vm = &mut *vm;
+            let taken = vm.context.control.load(std::sync::atomic::Ordering::Relaxed) > 0;
+            let result = if taken { yieldpoint(vm) } else { Ok(()) };
+            (result, why == Slow::HotLoop)
+        };
+        match result {
+            Ok(()) => controller::hot_loop(vm, &mut machine, count),
+            // SAFETY: as above.
+            Err(failure) => return fail(unsafe { &mut *vm }, machine.pc, machine.base, failure),
+        }
+    };
+    // SAFETY: as above.
+    unsafe {
+        (*ctx).resume_pc = machine.pc;
+        (*ctx).resume_base = machine.base;
+    }
+    goes_on
+}
+
+/// The method that the call at the machine's place enters has been entered often.
+fn hot_method(vm: &mut Machinery, machine: &Machine) {
+    let op = machine.word(0) as u8;
+    let direct = op == Op::Call as u8
+        || [Quick::Call0, Quick::Call1, Quick::Call2, Quick::Call3, Quick::Call4]
+            .iter()
+            .any(|q| q.number() == op);
+    let method = match direct {
+        true => machine.x() as *mut crate::loader::Method,
+        false => machine.lookup(machine.object(machine.arg(0)), machine.x() as i32),
+    };
+    let function = vm.code.function_of(method);
+    controller::hot_method(vm, function);
+}
+
+/// A `new` is executed for the first time: from now on it is an ordinary one, which is executed next.
+fn first_new(vm: &mut Machinery, machine: &Machine) {
+    controller::note_instance(vm, vm.classes.class_at(machine.x() as u32));
+    vm.code.set_opcode(machine.pc, Op::New as u8);
+}
+
 fn failure(kind: ErrorKind, message: &str) -> Failure {
     Failure::Error(kind, message.to_owned())
 }
 
 /// Throws what failed; true if somebody catches it.
 fn fail(vm: &mut Machinery, pc: *const u64, base: *mut u64, failure: Failure) -> bool {
-    vm.context.resume_pc = pc;
-    vm.context.resume_base = base;
+    vm.position = Position::Interpreted(pc, base);
     let error = match failure {
         Failure::Error(kind, message) => errors::make(vm, kind, &message),
         Failure::Thrown(error) => error,
         Failure::Stop(reason) => {
-            vm.stop = Some((reason, errors::trace_of(vm, pc, base)));
+            vm.stop = Some((reason, errors::trace_of(vm)));
             return false;
         }
     };
@@ -77,7 +142,8 @@ fn fail(vm: &mut Machinery, pc: *const u64, base: *mut u64, failure: Failure) ->
 }
 
 /// A yieldpoint that is taken: counts where counting is on, takes signals, switches threads on a tick.
-fn yieldpoint(vm: &mut Machinery, pc: *const u64, base: *mut u64) -> Result<(), Failure> {
+/// The thread stands at the machinery's position; afterwards other threads may have run.
+pub fn yieldpoint(vm: &mut Machinery) -> Result<(), Failure> {
     vm.statistics.yieldpoints_taken += 1;
     vm.reset_control();
     let mut signals = vm.signals.take();
@@ -94,9 +160,12 @@ fn yieldpoint(vm: &mut Machinery, pc: *const u64, base: *mut u64) -> Result<(), 
         }
     }
     check_stop(signals)?;
+    if signals & COMPILED != 0 {
+        controller::install_finished(vm);
+    }
     if signals & TICK != 0 {
         vm.statistics.ticks += 1;
-        threads::preempt(vm, pc, base);
+        threads::preempt(vm);
     }
     Ok(())
 }
@@ -131,6 +200,14 @@ fn grow_stack(vm: &mut Machinery, machine: &mut Machine) -> Result<(), Failure> 
             Ok(())
         }
         None => Err(stack_overflow(vm)),
+    }
+}
+
+/// The error object of a stack overflow.
+pub fn stack_overflow_error(vm: &mut Machinery) -> *mut crate::layout::Header {
+    match stack_overflow(vm) {
+        Failure::Error(kind, message) => errors::make(vm, kind, &message),
+        _ => vm.out_of_memory_error(),
     }
 }
 

@@ -19,8 +19,8 @@ fn bounds(what: &str, from: i64, count: i64, length: usize) -> std::result::Resu
 }
 
 /// What the elements of the array in argument 0 are, if it is one. The library passes nothing else.
-fn kind(call: &NativeCall<'_>, array: Object) -> ObjectKind {
-    call.machine.class_record(array).kind
+fn kind(vm: &Machinery, array: Object) -> ObjectKind {
+    vm.classes_record(array.0).kind
 }
 
 fn not_an_array() -> Failure {
@@ -30,27 +30,27 @@ fn not_an_array() -> Failure {
 /// A new array with part of another's elements.
 pub fn copy(vm: &mut Machinery, call: &NativeCall<'_>) -> Result {
     let array = call.object(0);
-    if kind(call, array) == ObjectKind::Fields {
+    if kind(vm, array) == ObjectKind::Fields {
         return Err(not_an_array());
     }
     let (from, to) = (call.int(1), call.int(2));
     bounds("range", from, to.wrapping_sub(from), array.length())?;
     let count = (to - from) as usize;
     let copy = vm.allocate_array(vm.class_of(array.0), count)?;
-    move_elements(vm, call, array, from as usize, Object(copy), 0, count)?;
+    move_elements(vm, array, from as usize, Object(copy), 0, count)?;
     pointer(copy)
 }
 
 /// Copies elements from one array into another of the same class, or within one.
 pub fn copy_into(vm: &mut Machinery, call: &NativeCall<'_>) -> Result {
     let (from_array, to_array) = (call.object(0), call.object(2));
-    if kind(call, from_array) == ObjectKind::Fields || from_array.class() != to_array.class() {
+    if kind(vm, from_array) == ObjectKind::Fields || from_array.class() != to_array.class() {
         return Err(not_an_array());
     }
     let (from, to, count) = (call.int(1), call.int(3), call.int(4));
     bounds("source range", from, count, from_array.length())?;
     bounds("target range", to, count, to_array.length())?;
-    move_elements(vm, call, from_array, from as usize, to_array, to as usize, count as usize)?;
+    move_elements(vm, from_array, from as usize, to_array, to as usize, count as usize)?;
     Ok(0)
 }
 
@@ -79,14 +79,13 @@ fn in_chunks(
 /// Both ranges are inside their arrays, which have the same class.
 fn move_elements(
     vm: &mut Machinery,
-    call: &NativeCall<'_>,
     from_array: Object,
     from: usize,
     to_array: Object,
     to: usize,
     count: usize,
 ) -> std::result::Result<(), Failure> {
-    let kind = kind(call, from_array);
+    let kind = kind(vm, from_array);
     if kind == ObjectKind::References {
         // Before the stores, which may be broken off. SAFETY: the array has these elements.
         unsafe { vm.heap.remember_elements(to_array.0, to, count) };
@@ -107,8 +106,8 @@ fn move_elements(
 /// Sets all elements of an array without references.
 pub fn fill(vm: &mut Machinery, call: &NativeCall<'_>) -> Result {
     let array = call.object(0);
-    let bits = call.machine.bits(call.machine.arg(1));
-    let kind = kind(call, array);
+    let bits = call.bits(1);
+    let kind = kind(vm, array);
     in_chunks(vm, array.length(), false, |at, length| {
         // SAFETY: all indices below the length are inside.
         unsafe {
@@ -125,12 +124,12 @@ pub fn fill(vm: &mut Machinery, call: &NativeCall<'_>) -> Result {
 /// Sets all elements of an array of references.
 pub fn fill_references(vm: &mut Machinery, call: &NativeCall<'_>) -> Result {
     let array = call.object(0);
-    if kind(call, array) != ObjectKind::References {
+    if kind(vm, array) != ObjectKind::References {
         return Ok(0);
     }
     // Before the stores, as above. SAFETY: an array of references has its elements.
     unsafe { vm.heap.remember_elements(array.0, 0, array.length()) };
-    let bits = call.machine.bits(call.machine.arg(1));
+    let bits = call.bits(1);
     in_chunks(vm, array.length(), false, |at, length| {
         // SAFETY: the range is inside.
         unsafe { std::slice::from_raw_parts_mut(array.word(at), length).fill(bits) };

@@ -11,18 +11,40 @@ use crate::layout::ObjectPointer;
 use crate::vm::Machinery;
 use holloway_bytecode::Native;
 
-/// A call of a native: its arguments, and the machine for those that switch threads.
+/// A call of a native: its arguments, in registers that the call names or in a row.
 pub struct NativeCall<'a> {
-    machine: &'a Machine,
+    arguments: Arguments<'a>,
 }
 
-impl NativeCall<'_> {
+enum Arguments<'a> {
+    Named(&'a Machine),
+    Values(&'a [u64]),
+}
+
+impl<'a> NativeCall<'a> {
+    /// The call at the machine's place.
+    fn at(machine: &'a Machine) -> NativeCall<'a> {
+        NativeCall { arguments: Arguments::Named(machine) }
+    }
+
+    /// A call with these arguments. They must be where the collector sees them: on the native stack.
+    pub fn of_values(values: &'a [u64]) -> NativeCall<'a> {
+        NativeCall { arguments: Arguments::Values(values) }
+    }
+
+    fn bits(&self, index: usize) -> u64 {
+        match &self.arguments {
+            Arguments::Named(machine) => machine.bits(machine.arg(index)),
+            Arguments::Values(values) => values[index],
+        }
+    }
+
     fn int(&self, index: usize) -> i64 {
-        self.machine.int(self.machine.arg(index))
+        self.bits(index) as i64
     }
 
     fn float(&self, index: usize) -> f64 {
-        self.machine.float(self.machine.arg(index))
+        f64::from_bits(self.bits(index))
     }
 
     fn bool(&self, index: usize) -> bool {
@@ -30,7 +52,7 @@ impl NativeCall<'_> {
     }
 
     fn object(&self, index: usize) -> Object {
-        self.machine.object(self.machine.arg(index))
+        Object(self.bits(index) as ObjectPointer)
     }
 
     fn pointer(&self, index: usize) -> ObjectPointer {
@@ -39,7 +61,10 @@ impl NativeCall<'_> {
 
     /// How many arguments a variadic native got.
     fn count(&self) -> usize {
-        (self.machine.word(0) >> 8) as u8 as usize
+        match &self.arguments {
+            Arguments::Named(machine) => (machine.word(0) >> 8) as u8 as usize,
+            Arguments::Values(values) => values.len(),
+        }
     }
 
     /// A string argument. It stays where it is while the call lasts, collections included: its register keeps it alive.
@@ -74,7 +99,7 @@ fn pointer(object: ObjectPointer) -> Result {
 /// Executes the `calln` at the machine's `pc`.
 pub fn call(vm: &mut Machinery, machine: &mut Machine) -> std::result::Result<(), Failure> {
     let native = Native::ALL[machine.b()];
-    let result = dispatch(native, vm, NativeCall { machine })?;
+    let result = dispatch(native, vm, &NativeCall::at(machine))?;
     if native.result().is_some() {
         machine.set(machine.a(), result);
     }
@@ -84,9 +109,8 @@ pub fn call(vm: &mut Machinery, machine: &mut Machine) -> std::result::Result<()
 
 // One line for each native reads best, those without a result included.
 #[allow(clippy::unit_arg)]
-fn dispatch(native: Native, vm: &mut Machinery, call: NativeCall<'_>) -> Result {
+pub fn dispatch(native: Native, vm: &mut Machinery, c: &NativeCall<'_>) -> Result {
     use Native::*;
-    let c = &call;
     match native {
         Print => unit(system::print(vm, c.text(0))),
         IntToString => strings::from_display(vm, c.int(0)),
@@ -127,12 +151,9 @@ fn dispatch(native: Native, vm: &mut Machinery, call: NativeCall<'_>) -> Result 
         Seed => Ok(vm.options.seed as u64),
         ThreadSpawn => vm.spawn(c.pointer(0)).map(u64::from),
         ThreadCurrent => Ok(vm.threads.current_number() as u64),
-        ThreadYield => unit(crate::threads::preempt(vm, c.machine.pc, c.machine.base)),
+        ThreadYield => unit(crate::threads::preempt(vm)),
         ThreadSleep => system::sleep(vm, c),
-        ThreadWait => {
-            let (pc, base) = (c.machine.pc, c.machine.base);
-            crate::threads::wait(vm, pc, base, c.pointer(0), c.text(1)).map(|()| 0)
-        }
+        ThreadWait => crate::threads::wait(vm, c.pointer(0), c.text(1)).map(|()| 0),
         ThreadWake => unit(crate::threads::wake(vm, c.pointer(0), c.bool(1))),
         ThreadFailed => system::thread_failed(vm, c),
         ThreadJoined => unit(vm.threads.note_joined(c.int(0) as u32)),
@@ -143,4 +164,27 @@ fn dispatch(native: Native, vm: &mut Machinery, call: NativeCall<'_>) -> Result 
         CollectGarbage => unit(vm.collect_garbage()),
         HeapUsed => Ok(vm.heap.used_bytes() as u64),
     }
+}
+
+/// The hash of a string.
+pub fn string_hash(text: Object) -> u64 {
+    strings::hash(bytes_of(text))
+}
+
+/// Compares two strings by bytes.
+pub fn string_compare(a: Object, b: Object) -> i64 {
+    bytes_of(a).cmp(bytes_of(b)) as i64
+}
+
+/// Where a string contains another, from a position on.
+pub fn string_index_of(whole: Object, part: Object, from: i64) -> i64 {
+    // SAFETY: strings hold valid UTF-8.
+    let text = |object| unsafe { std::str::from_utf8_unchecked(bytes_of(object)) };
+    strings::index_of(text(whole), text(part), from)
+}
+
+/// The bytes of a live string.
+fn bytes_of<'a>(object: Object) -> &'a [u8] {
+    // SAFETY: the elements of a live string lie in a row; the callers hold them no longer than the object.
+    unsafe { std::slice::from_raw_parts(object.byte(0), object.length()) }
 }

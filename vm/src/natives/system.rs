@@ -43,6 +43,6 @@ pub fn thread_failed(vm: &mut Machinery, call: &NativeCall<'_>) -> Result {
 /// Sleeps, at least until the other threads had their turn.
 pub fn sleep(vm: &mut Machinery, call: &NativeCall<'_>) -> Result {
     let duration = Duration::from_millis(call.int(0).max(0) as u64);
-    crate::threads::sleep(vm, call.machine.pc, call.machine.base, duration);
+    crate::threads::sleep(vm, duration);
     Ok(0)
 }

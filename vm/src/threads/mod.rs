@@ -19,15 +19,18 @@ mod scheduler;
 
 pub use scheduler::{preempt, run_all, sleep, wait, wake};
 
+use crate::compiled::frames::{Crossing, Position};
 use crate::layout::ObjectPointer;
 use crate::stack::RegisterStack;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, Yielder};
 use std::collections::VecDeque;
 
-/// Bytes of a native stack. Interpreted calls do not nest on it, so that it holds slow paths only; pages are touched
-/// when used.
-const NATIVE_STACK: usize = 256 * 1024;
+/// Bytes of a native stack. Interpreted calls do not nest on it, compiled ones do; where it ends, the interpreter takes
+/// over, so that only the depth limit decides what overflows. Pages are touched when used.
+const NATIVE_STACK: usize = 1 << 20;
+/// Bytes of the main thread's.
+const MAIN_NATIVE_STACK: usize = 16 << 20;
 
 /// Number of a thread: 0 is the main thread; the others count up as they are started.
 pub type ThreadNumber = u32;
@@ -59,9 +62,13 @@ pub struct GreenThread {
     /// It is to be told that all threads wait for each other.
     deadlocked: bool,
     /// Where it stands while it does not run.
-    at: (*const u64, *mut u64),
+    at: Position,
+    /// The innermost call between the tiers, or null.
+    pub crossing: *const Crossing,
     /// Stack pointer while it does not run.
     native_top: *const u64,
+    /// Compiled code is entered above this address of it only.
+    native_limit: *const u8,
     /// Highest address of its native stack.
     native_base: usize,
     /// What it yields through while it runs.
@@ -108,6 +115,20 @@ impl Threads {
     /// The running thread.
     pub fn current_mut(&mut self) -> &mut GreenThread {
         self.slots[self.current].as_mut().expect("the running thread has a slot")
+    }
+
+    /// The running thread.
+    pub fn current(&self) -> &GreenThread {
+        self.slots[self.current].as_ref().expect("the running thread has a slot")
+    }
+
+    /// Calls `with` for each thread: its position (`running` is that of the running one), crossing, and the beginning of its register stack.
+    pub fn each(&self, running: Position, mut with: impl FnMut(Position, *const Crossing, *mut u64)) {
+        for (slot, thread) in self.slots.iter().enumerate() {
+            let Some(thread) = thread else { continue };
+            let runs = slot == self.current && thread.coroutine.is_none();
+            with(if runs { running } else { thread.at }, thread.crossing, thread.stack.begin());
+        }
     }
 
     /// The number of the running thread.

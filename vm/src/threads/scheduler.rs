@@ -1,7 +1,9 @@
 //! Which thread runs next, and how it gets there. The scheduler's loop runs on the stack of whoever called [`crate::vm::Vm::run`];
 //! threads suspend back into it. This file holds no `&mut Machinery` across a resume or a suspend.
 
-use super::{GreenThread, NATIVE_STACK, State, ThreadCoroutine, ThreadNumber};
+use super::{GreenThread, MAIN_NATIVE_STACK, NATIVE_STACK, State, ThreadCoroutine, ThreadNumber};
+use crate::compiled::controller::NATIVE_RESERVE;
+use crate::compiled::frames::{Crossing, Position};
 use crate::errors::{self, Failure, StopReason};
 use crate::heap::{RootVisitor, with_registers_saved};
 use crate::interpreter::machine::{FRAME_HEADER, Machine};
@@ -45,10 +47,12 @@ pub fn run_all(vm: *mut Machinery) -> Outcome {
             Next::Stop(reason) => {
                 // Everybody sleeps: where the main thread does is what the user wants to know.
                 // SAFETY: as above.
-                let vm = unsafe { &*vm };
-                let at = vm.threads.slots[MAIN].as_ref().map(|main| main.at);
-                let trace = at.map(|(pc, base)| errors::trace_of(vm, pc, base));
-                break Outcome::Stopped(reason, trace.unwrap_or_default());
+                let vm = unsafe { &mut *vm };
+                vm.threads.current = MAIN;
+                if let Some(main) = &vm.threads.slots[MAIN] {
+                    vm.position = main.at;
+                }
+                break Outcome::Stopped(reason, errors::trace_of(vm));
             }
         }
     };
@@ -66,6 +70,8 @@ fn resume(vm: *mut Machinery, slot: usize) -> Option<bool> {
         vm.threads.current = slot;
         let thread = vm.threads.current_mut();
         vm.context.stack_limit = thread.stack.limit();
+        vm.context.native_limit = thread.native_limit;
+        vm.position = thread.at;
         thread.coroutine.take().expect("a ready thread has a coroutine")
     };
     let result = coroutine.resume(());
@@ -87,14 +93,15 @@ fn resume(vm: *mut Machinery, slot: usize) -> Option<bool> {
 ///
 /// # Safety
 /// `vm` is live, the running thread runs on its coroutine, and no reference into `vm` is used across the call.
-unsafe fn suspend(vm: *mut Machinery, pc: *const u64, base: *mut u64) {
+unsafe fn suspend(vm: *mut Machinery) {
     with_registers_saved(|native_top| {
         let yielder = {
             // SAFETY: by the caller's promise; the reference ends before the switch.
             let vm = unsafe { &mut *vm };
             vm.statistics.thread_switches += 1;
+            let at = vm.position;
             let thread = vm.threads.current_mut();
-            thread.at = (pc, base);
+            thread.at = at;
             thread.native_top = native_top;
             thread.yielder
         };
@@ -104,7 +111,7 @@ unsafe fn suspend(vm: *mut Machinery, pc: *const u64, base: *mut u64) {
 }
 
 /// The thread goes to the end of the queue if another is ready.
-pub fn preempt(vm: &mut Machinery, pc: *const u64, base: *mut u64) {
+pub fn preempt(vm: &mut Machinery) {
     vm.wake_sleepers();
     if vm.threads.ready.is_empty() {
         return;
@@ -113,23 +120,17 @@ pub fn preempt(vm: &mut Machinery, pc: *const u64, base: *mut u64) {
     vm.threads.ready.push_back(current);
     let vm: *mut Machinery = vm;
     // SAFETY: we run on the current thread's coroutine; the callers make their references anew.
-    unsafe { suspend(vm, pc, base) };
+    unsafe { suspend(vm) };
 }
 
 /// The thread waits until `object` is woken; `reason` tells the user for what.
-pub fn wait(
-    vm: &mut Machinery,
-    pc: *const u64,
-    base: *mut u64,
-    object: ObjectPointer,
-    reason: &str,
-) -> Result<(), Failure> {
+pub fn wait(vm: &mut Machinery, object: ObjectPointer, reason: &str) -> Result<(), Failure> {
     let current = vm.threads.current;
     vm.threads.waiting.push((object, current));
     vm.threads.current_mut().state = State::Waiting(object, reason.to_owned());
     let raw: *mut Machinery = vm;
     // SAFETY: as in `preempt`.
-    unsafe { suspend(raw, pc, base) };
+    unsafe { suspend(raw) };
     // SAFETY: `vm` outlives its threads; the earlier reference is not used any more.
     let vm = unsafe { &mut *raw };
     if std::mem::take(&mut vm.threads.current_mut().deadlocked) {
@@ -152,7 +153,7 @@ pub fn wake(vm: &mut Machinery, object: ObjectPointer, all: bool) {
 }
 
 /// The thread sleeps for at least so long.
-pub fn sleep(vm: &mut Machinery, pc: *const u64, base: *mut u64, duration: Duration) {
+pub fn sleep(vm: &mut Machinery, duration: Duration) {
     let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
     // Programs see times as integers with a sign.
     let until = vm.now().saturating_add(nanoseconds).min(i64::MAX as u64);
@@ -163,7 +164,7 @@ pub fn sleep(vm: &mut Machinery, pc: *const u64, base: *mut u64, duration: Durat
     vm.threads.current_mut().state = State::Sleeping(until);
     let raw: *mut Machinery = vm;
     // SAFETY: as in `preempt`.
-    unsafe { suspend(raw, pc, base) };
+    unsafe { suspend(raw) };
 }
 
 /// What the scheduler does next.
@@ -184,9 +185,9 @@ impl super::Threads {
     /// if there is one, stands at `running`, and its native stack goes down to `native_top`.
     pub(crate) fn scan(
         &self,
-        running: (*const u64, *mut u64),
+        running: Position,
         native_top: *const u64,
-        registers: &mut dyn FnMut(*const u64, *mut u64, &mut RootVisitor<'_>),
+        registers: &mut dyn FnMut(Position, *const Crossing, *mut u64, &mut RootVisitor<'_>),
         visitor: &mut RootVisitor<'_>,
     ) {
         for &(_, error) in &self.failed {
@@ -197,9 +198,9 @@ impl super::Threads {
             visitor.word(thread.error as u64);
             // The coroutine of a thread is taken out of it while it runs.
             let runs = slot == self.current && thread.coroutine.is_none();
-            let ((pc, base), native_top) =
+            let (position, native_top) =
                 if runs { (running, native_top) } else { (thread.at, thread.native_top) };
-            registers(pc, base, visitor);
+            registers(position, thread.crossing, thread.stack.begin(), visitor);
             // SAFETY: a native stack from its pointer to its base is mapped memory of this thread, and aligned.
             unsafe { visitor.words(native_top, thread.native_base as *const u64) };
         }
@@ -275,13 +276,14 @@ impl Machinery {
         }
         let native = match self.threads.spare_stacks.pop() {
             Some(stack) => stack,
-            None => DefaultStack::new(NATIVE_STACK)
+            None => DefaultStack::new(if closure.is_null() { MAIN_NATIVE_STACK } else { NATIVE_STACK })
                 .map_err(|error| format!("no memory for the stack of a thread: {error}"))?,
         };
         let number = self.threads.next_number;
         self.threads.next_number += 1;
         self.statistics.threads += 1;
         let native_base = native.base().get();
+        let native_limit = (native.limit().get() + NATIVE_RESERVE) as *const u8;
         let vm: *mut Machinery = self;
         let coroutine: ThreadCoroutine =
             Coroutine::with_stack(native, move |yielder, ()| thread_main(vm, yielder));
@@ -290,7 +292,9 @@ impl Machinery {
             state: State::Ready,
             error: std::ptr::null_mut(),
             deadlocked: false,
-            at: (code, base),
+            at: Position::Interpreted(code, base),
+            crossing: std::ptr::null(),
+            native_limit,
             native_top: native_base as *const u64,
             native_base,
             yielder: std::ptr::null(),
@@ -410,8 +414,12 @@ impl Machinery {
 
     /// Where a suspended thread waits: the innermost frame that is not the library's.
     fn waiting_place(&self, thread: &GreenThread) -> Option<(holloway_bytecode::FunctionId, u32)> {
-        let (pc, base) = thread.at;
-        let mut places = self.code.frames(pc, base).filter_map(|(pc, _)| self.code.locate(pc));
+        let mut places = Vec::new();
+        self.walk(thread.at, thread.crossing, thread.stack.begin(), &mut |place| {
+            places.push(place);
+            true
+        });
+        let mut places = places.into_iter();
         let first = places.next()?;
         let library = |&(function, pc): &(holloway_bytecode::FunctionId, u32)| {
             let position = self.program.functions[function.index()].position(pc);
@@ -430,7 +438,10 @@ fn thread_main(vm: *mut Machinery, yielder: &Yielder<(), ()>) -> bool {
         let dispatch = vm.options.dispatch;
         let thread = vm.threads.current_mut();
         thread.yielder = yielder;
-        (Machine { pc: thread.at.0, base: thread.at.1, ctx }, dispatch)
+        let Position::Interpreted(pc, base) = thread.at else {
+            unreachable!("threads begin in the interpreter")
+        };
+        (Machine { pc, base, ctx }, dispatch)
     };
     // SAFETY: `start` made the first frame of verified, loaded code.
     unsafe { crate::interpreter::run(machine, dispatch) }

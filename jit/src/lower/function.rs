@@ -1,0 +1,402 @@
+//! The frame of lowering: blocks, parameters, branches.
+
+use super::exits::{Exit, ExitKey};
+use crate::ir::{BlockId, Op, Region, RegionEntry, Shape, Terminator, Ty, Value};
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{
+    self as clif, AbiParam, BlockArg, Function, InstBuilder, MemFlagsData, Signature, SourceLoc, UserFuncName, types,
+};
+use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use hashbrown::HashMap;
+use holloway_bytecode::{FunctionId, Program};
+use holloway_vm::compiled::{Model, Site};
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
+/// A hash map without a random seed.
+pub(super) type FixedMap<K, V> = HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
+
+/// A region as a Cranelift function, with what the virtual machine must know about it.
+pub struct Lowered {
+    /// The function.
+    pub function: Function,
+    /// Places to leave.
+    pub sites: Vec<Site>,
+    /// What source locations stand for: bytecode places.
+    pub locations: Vec<(FunctionId, u32)>,
+    /// Calls that must be allowed to nest at the entry.
+    pub depth: u64,
+}
+
+/// Why a region cannot be lowered.
+pub type Refusal = String;
+
+/// The function in the making.
+pub(super) struct Lowering<'a, 'b> {
+    pub builder: FunctionBuilder<'b>,
+    pub region: &'a Region,
+    pub program: &'a Program,
+    pub model: &'a Model,
+    pub shape: Shape,
+    /// The number of this code, part of all its places.
+    pub code: u32,
+    /// What became of each node.
+    pub values: Vec<Option<clif::Value>>,
+    pub blocks: Vec<clif::Block>,
+    pub context: clif::Value,
+    /// How many more calls may nest in this frame.
+    pub depth: clif::Value,
+    /// How many are needed at the entry.
+    pub needed: u64,
+    pub sites: Vec<Site>,
+    pub exits: FixedMap<ExitKey, Exit>,
+    /// Exits whose blocks are still to be filled, in the order in which they were made.
+    pub open_exits: Vec<ExitKey>,
+    pub signatures: FixedMap<Vec<clif::Type>, clif::SigRef>,
+    /// Constants of the block that is being filled.
+    pub constants: FixedMap<(clif::Type, u64), clif::Value>,
+    pub location_numbers: FixedMap<(u32, u32), u32>,
+    pub locations: Vec<(FunctionId, u32)>,
+    pub refusal: Option<Refusal>,
+}
+
+/// Lowers a region.
+pub fn lower(
+    region: &Region,
+    program: &Program,
+    model: &Model,
+    code: u32,
+    frontend: TargetFrontendConfig,
+) -> Result<Lowered, Refusal> {
+    let mut function = Function::with_name_signature(UserFuncName::user(0, code), signature_of(region, program));
+    let mut context = FunctionBuilderContext::new();
+    let mut builder = FunctionBuilder::new(&mut function, &mut context);
+    let blocks: Vec<clif::Block> = region.block_ids().map(|_| builder.create_block()).collect();
+    let zero = clif::Value::from_u32(0);
+    let mut lowering = Lowering {
+        builder,
+        region,
+        program,
+        model,
+        shape: region.shape(),
+        code,
+        values: vec![None; region.nodes.len()],
+        blocks,
+        context: zero,
+        depth: zero,
+        needed: needed_depth(region),
+        sites: Vec::new(),
+        exits: FixedMap::default(),
+        open_exits: Vec::new(),
+        signatures: FixedMap::default(),
+        constants: FixedMap::default(),
+        location_numbers: FixedMap::default(),
+        locations: Vec::new(),
+        refusal: None,
+    };
+    lowering.run();
+    let (sites, locations, depth) = (lowering.sites, lowering.locations, lowering.needed);
+    if let Some(refusal) = lowering.refusal {
+        return Err(refusal);
+    }
+    lowering.builder.seal_all_blocks();
+    lowering.builder.finalize(frontend);
+    Ok(Lowered { function, sites, locations, depth })
+}
+
+/// The machine type of a value.
+pub(super) fn machine_type(ty: Ty) -> clif::Type {
+    match ty {
+        Ty::Float => types::F64,
+        Ty::Bool => types::I8,
+        Ty::Int | Ty::Ref(_) | Ty::None => types::I64,
+    }
+}
+
+/// The type in which a value is passed and kept in memory: all words but floats.
+pub(super) fn word_type(ty: Ty) -> clif::Type {
+    if ty == Ty::Float { types::F64 } else { types::I64 }
+}
+
+/// A signature with these parameters after context and depth.
+pub(super) fn signature(params: &[clif::Type]) -> Signature {
+    let mut signature = Signature::new(CallConv::SystemV);
+    signature.params.extend([types::I64, types::I64].iter().chain(params).map(|&ty| AbiParam::new(ty)));
+    signature.returns.push(AbiParam::new(types::I64));
+    signature
+}
+
+fn signature_of(region: &Region, program: &Program) -> Signature {
+    match region.entry {
+        RegionEntry::Method => {
+            let function = &program.functions[region.function().index()];
+            let params: Vec<clif::Type> = function.registers[..function.params as usize]
+                .iter()
+                .map(|&ty| word_type(Ty::of(ty)))
+                .collect();
+            signature(&params)
+        }
+        // The frame of the interpreter.
+        RegionEntry::Loop(_) => signature(&[types::I64]),
+    }
+}
+
+/// How many calls nest in this region and from it: inlined ones count.
+fn needed_depth(region: &Region) -> u64 {
+    let inlined = region.inlines.iter().map(|inline| inline.depth as u64).max().unwrap_or(0);
+    let nodes = region.blocks.iter().flat_map(|block| &block.nodes).map(|&value| region.node(value));
+    let calls = nodes
+        .filter(|node| matches!(node.op, Op::Call(_) | Op::CallVirtual(..) | Op::CallInterface(..)))
+        .map(|node| region.inlines[node.inline.index()].depth as u64 + 1);
+    inlined.max(calls.max().unwrap_or(0))
+}
+
+impl Lowering<'_, '_> {
+    fn run(&mut self) {
+        let order: Vec<BlockId> = self.shape.graph.reverse_postorder().to_vec();
+        for &block in &order {
+            let target = self.blocks[block.index()];
+            if self.region.block(block).cold {
+                self.builder.set_cold_block(target);
+            }
+            if block != Region::ENTRY {
+                for &param in &self.region.block(block).params {
+                    let ty = machine_type(self.region.ty(param));
+                    self.values[param.index()] = Some(self.builder.append_block_param(target, ty));
+                }
+            }
+        }
+        for block in order {
+            self.block(block);
+        }
+        self.fill_exits();
+    }
+
+    fn block(&mut self, block: BlockId) {
+        self.switch_to(self.blocks[block.index()]);
+        if block == Region::ENTRY {
+            let entry = self.blocks[block.index()];
+            self.builder.append_block_params_for_function_params(entry);
+            let params = self.builder.block_params(entry);
+            (self.context, self.depth) = (params[0], params[1]);
+        }
+        for index in 0..self.region.block(block).nodes.len() {
+            let value = self.region.block(block).nodes[index];
+            self.locate(value);
+            self.node(value);
+        }
+        self.end(block);
+    }
+
+    /// Goes on in another block.
+    pub fn switch_to(&mut self, block: clif::Block) {
+        self.builder.switch_to_block(block);
+        self.constants.clear();
+    }
+
+    /// A new block to go on in.
+    pub fn new_block(&mut self) -> clif::Block {
+        self.builder.create_block()
+    }
+
+    /// A new block that is rarely executed.
+    pub fn new_cold_block(&mut self) -> clif::Block {
+        let block = self.builder.create_block();
+        self.builder.set_cold_block(block);
+        block
+    }
+
+    /// What follows comes from this node's instruction.
+    fn locate(&mut self, value: Value) {
+        let node = self.region.node(value);
+        let number = *self.location_numbers.entry((node.inline.0, node.pc)).or_insert_with(|| {
+            self.locations.push((self.region.inlines[node.inline.index()].function, node.pc));
+            self.locations.len() as u32 - 1
+        });
+        self.builder.set_srcloc(SourceLoc::new(number));
+    }
+
+    /// The machine value of a node.
+    pub fn value(&mut self, value: Value) -> clif::Value {
+        let node = self.region.node(value);
+        match node.op {
+            Op::Int(i) => self.constant(types::I64, i as u64),
+            Op::Bool(b) => self.constant(types::I8, b as u64),
+            Op::Null => self.constant(types::I64, 0),
+            Op::Str(string) => self.constant(types::I64, self.model.string(string)),
+            Op::Float(bits) => self.constant(types::F64, bits),
+            _ => match self.values[value.index()] {
+                Some(value) => value,
+                None => {
+                    self.refusal.get_or_insert_with(|| format!("v{} is used before it is computed", value.0));
+                    self.constant(machine_type(node.ty), 0)
+                }
+            },
+        }
+    }
+
+    /// The same as a word (or float): how it is passed and stored.
+    pub fn word(&mut self, value: Value) -> clif::Value {
+        let machine = self.value(value);
+        if self.region.ty(value) == Ty::Bool { self.builder.ins().uextend(types::I64, machine) } else { machine }
+    }
+
+    /// A constant.
+    pub fn constant(&mut self, ty: clif::Type, bits: u64) -> clif::Value {
+        if let Some(&value) = self.constants.get(&(ty, bits)) {
+            return value;
+        }
+        let value = match ty {
+            types::F64 => self.builder.ins().f64const(f64::from_bits(bits)),
+            _ => self.builder.ins().iconst(ty, bits as i64),
+        };
+        self.constants.insert((ty, bits), value);
+        value
+    }
+
+    /// A word as the machine value of a type.
+    pub fn from_word(&mut self, ty: Ty, word: clif::Value) -> clif::Value {
+        match ty {
+            Ty::Bool => self.builder.ins().ireduce(types::I8, word),
+            _ => word,
+        }
+    }
+
+    /// A word of bits, as calls give it, as the machine value of a type.
+    pub fn from_bits(&mut self, ty: Ty, bits: clif::Value) -> clif::Value {
+        match ty {
+            Ty::Float => self.builder.ins().bitcast(types::F64, MemFlagsData::new(), bits),
+            _ => self.from_word(ty, bits),
+        }
+    }
+
+    /// The bits of a value, as calls give it.
+    pub fn to_bits(&mut self, value: Value) -> clif::Value {
+        let word = self.word(value);
+        match self.region.ty(value) {
+            Ty::Float => self.builder.ins().bitcast(types::I64, MemFlagsData::new(), word),
+            _ => word,
+        }
+    }
+
+    /// Goes to `cold` if the condition holds, else on in a new block.
+    pub fn leave_if(&mut self, condition: clif::Value, cold: clif::Block) {
+        let next = self.new_block();
+        self.builder.ins().brif(condition, cold, &[], next, &[]);
+        self.switch_to(next);
+    }
+
+    fn arguments(&mut self, target: &crate::ir::Target) -> Vec<BlockArg> {
+        target.args.iter().map(|&arg| BlockArg::Value(self.value(arg))).collect()
+    }
+
+    fn end(&mut self, block: BlockId) {
+        let region = self.region;
+        match &region.block(block).end {
+            Terminator::Open => self.refusal = Some("a block has no end".into()),
+            Terminator::Jump(target) => {
+                let arguments = self.arguments(target);
+                self.builder.ins().jump(self.blocks[target.block.index()], &arguments);
+            }
+            Terminator::Branch { condition, then, otherwise, counts, .. } => {
+                // The second target falls through, and keeps loops together.
+                let prefers_then = self.prefers(block, then.block, counts[0], otherwise.block, counts[1]);
+                let (first, second) = if prefers_then { (otherwise, then) } else { (then, otherwise) };
+                let condition = if prefers_then { self.negated(*condition) } else { self.value(*condition) };
+                let (one, two) = (self.arguments(first), self.arguments(second));
+                let (first, second) = (self.blocks[first.block.index()], self.blocks[second.block.index()]);
+                self.builder.ins().brif(condition, first, &one, second, &two);
+            }
+            Terminator::Switch { value, low, cases, default, .. } => self.switch(*value, *low, cases, default),
+            Terminator::Return(result) => {
+                let bits = match result {
+                    Some(value) => self.to_bits(*value),
+                    None => self.constant(types::I64, 0),
+                };
+                self.builder.ins().return_(&[bits]);
+            }
+            Terminator::Deopt(reason, state) => {
+                let exit = self.exit(*state, *reason);
+                self.builder.ins().jump(exit, &[]);
+            }
+        }
+    }
+
+    /// Should the first of two targets fall through.
+    fn prefers(&self, from: BlockId, a: BlockId, a_count: u32, b: BlockId, b_count: u32) -> bool {
+        let cold = |block: BlockId| {
+            self.region.block(block).cold || matches!(self.region.block(block).end, Terminator::Deopt(..))
+        };
+        if cold(a) != cold(b) {
+            return cold(b);
+        }
+        if let Some(inner) = self.shape.loops.innermost(from) {
+            let (stays_a, stays_b) =
+                (self.shape.loops.contains(inner, a), self.shape.loops.contains(inner, b));
+            if stays_a != stays_b {
+                return stays_a;
+            }
+        }
+        a_count > b_count
+    }
+
+    /// The opposite of a Boolean, as a comparison where it is one.
+    fn negated(&mut self, value: Value) -> clif::Value {
+        let node = self.region.node(value);
+        match node.op {
+            Op::Compare(cond) => {
+                let (a, b) = (self.value(node.args[0]), self.value(node.args[1]));
+                self.builder.ins().icmp(super::values::int_cc(cond.negated()), a, b)
+            }
+            Op::FloatCompare(cond) => {
+                let (a, b) = (self.value(node.args[0]), self.value(node.args[1]));
+                let cc: FloatCC = super::values::float_cc(cond.negated());
+                self.builder.ins().fcmp(cc, a, b)
+            }
+            Op::Same => {
+                let (a, b) = (self.value(node.args[0]), self.value(node.args[1]));
+                self.builder.ins().icmp(IntCC::NotEqual, a, b)
+            }
+            Op::IsNull => {
+                let a = self.value(node.args[0]);
+                self.builder.ins().icmp_imm_s(IntCC::NotEqual, a, 0)
+            }
+            Op::Not => self.value(node.args[0]),
+            _ => {
+                let value = self.value(value);
+                self.builder.ins().icmp_imm_s(IntCC::Equal, value, 0)
+            }
+        }
+    }
+
+    fn switch(
+        &mut self,
+        value: Value,
+        low: i64,
+        cases: &[crate::ir::Target],
+        default: &crate::ir::Target,
+    ) {
+        let value = self.value(value);
+        let index = self.builder.ins().iadd_imm_s(value, low.wrapping_neg());
+        let default_arguments = self.arguments(default);
+        let default_block = self.blocks[default.block.index()];
+        let table_block = self.new_block();
+        let outside =
+            self.builder.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, index, cases.len() as i64);
+        self.builder.ins().brif(outside, default_block, &default_arguments, table_block, &[]);
+        self.switch_to(table_block);
+        let calls: Vec<clif::BlockCall> = cases
+            .iter()
+            .map(|case| {
+                let arguments = self.arguments(case);
+                let block = self.blocks[case.block.index()];
+                self.builder.func.dfg.block_call(block, &arguments)
+            })
+            .collect();
+        let default_arguments = self.arguments(default);
+        let default_call = self.builder.func.dfg.block_call(default_block, &default_arguments);
+        let table = self.builder.create_jump_table(clif::JumpTableData::new(default_call, &calls));
+        let index = self.builder.ins().ireduce(types::I32, index);
+        self.builder.ins().br_table(index, table);
+    }
+}

@@ -1,0 +1,252 @@
+//! Fields, elements, globals, allocation, barriers.
+
+use super::function::{Lowering, word_type};
+use crate::ir::{ElementKind, Op, Reason, Value};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};
+use holloway_bytecode::{ClassId, Element};
+use holloway_vm::layout::{ELEMENTS, FIELDS, LENGTH, UNLOGGED};
+
+/// Where the class is in a header.
+const CLASS: i32 = 4;
+
+/// Memory that is there and aligned.
+const PLAIN: MemFlagsData = MemFlagsData::trusted();
+
+impl Lowering<'_, '_> {
+    /// Flags for what never changes while its object lives.
+    fn constant_part(&self, object: Value) -> MemFlagsData {
+        let flags = PLAIN.with_readonly();
+        // Where the object is known by its type alone, the load may be moved in front of everything that does not compute the
+        // reference; behind a check, it must stay behind the check.
+        if self.region.unchecked(object) == object && self.region.op(object) != Op::Assume {
+            flags.with_can_move()
+        } else {
+            flags
+        }
+    }
+
+    /// The class of an object, as the offset of its record.
+    pub fn class_of(&mut self, object: Value) -> clif::Value {
+        let flags = self.constant_part(object);
+        let address = self.value(object);
+        self.builder.ins().load(types::I32, flags, address, CLASS)
+    }
+
+    /// The address of an object's class record.
+    pub fn class_record(&mut self, object: Value) -> clif::Value {
+        let offset = self.class_of(object);
+        let offset = self.builder.ins().uextend(types::I64, offset);
+        let flags = PLAIN.with_readonly().with_can_move();
+        let table = self.builder.ins().load(types::I64, flags, self.context, self.model.context.classes);
+        self.builder.ins().iadd(table, offset)
+    }
+
+    /// Lowers a node that deals with memory.
+    pub fn memory(&mut self, value: Value) -> Option<clif::Value> {
+        let region = self.region;
+        let node = region.node(value);
+        let args = &node.args;
+        match node.op {
+            Op::Length => {
+                let flags = self.constant_part(args[0]);
+                let array = self.value(args[0]);
+                Some(self.builder.ins().load(types::I64, flags, array, LENGTH as i32))
+            }
+            Op::LoadField(_, field) => {
+                let object = self.value(args[0]);
+                let word = self.builder.ins().load(word_type(node.ty), PLAIN, object, field_offset(field));
+                Some(self.from_word(node.ty, word))
+            }
+            Op::StoreField(_, field) => {
+                let object = self.value(args[0]);
+                let word = self.word(args[1]);
+                self.builder.ins().store(PLAIN, word, object, field_offset(field));
+                None
+            }
+            Op::StoreRefField(_, field) => {
+                let object = self.value(args[0]);
+                let word = self.word(args[1]);
+                self.barrier(object, None);
+                self.builder.ins().store(PLAIN, word, object, field_offset(field));
+                None
+            }
+            Op::LoadElement(kind) => {
+                let (array, index) = (self.value(args[0]), self.value(args[1]));
+                Some(self.load_element(kind, array, index))
+            }
+            Op::StoreElement(kind) => {
+                let (array, index) = (self.value(args[0]), self.value(args[1]));
+                let word = self.word(args[2]);
+                if kind == ElementKind::Ref && self.region.op(args[2]) != Op::Null {
+                    self.barrier(array, Some(index));
+                }
+                let address = self.element_address(kind, array, index);
+                match kind {
+                    ElementKind::Byte | ElementKind::Bool => {
+                        self.builder.ins().istore8(PLAIN, word, address, ELEMENTS as i32);
+                    }
+                    _ => {
+                        self.builder.ins().store(PLAIN, word, address, ELEMENTS as i32);
+                    }
+                }
+                None
+            }
+            Op::LoadGlobal(global) => {
+                let globals = self.globals();
+                let word = self.builder.ins().load(word_type(node.ty), PLAIN, globals, 8 * global.0 as i32);
+                Some(self.from_word(node.ty, word))
+            }
+            Op::StoreGlobal(global) => {
+                let globals = self.globals();
+                let word = self.word(args[0]);
+                self.builder.ins().store(PLAIN, word, globals, 8 * global.0 as i32);
+                None
+            }
+            Op::New(class) => Some(self.new_object(value, class)),
+            Op::NewArray(class) => Some(self.new_array(value, class)),
+            _ => None,
+        }
+    }
+
+    fn globals(&mut self) -> clif::Value {
+        let flags = PLAIN.with_readonly().with_can_move();
+        self.builder.ins().load(types::I64, flags, self.context, self.model.context.globals)
+    }
+
+    fn element_address(&mut self, kind: ElementKind, array: clif::Value, index: clif::Value) -> clif::Value {
+        let distance = match kind {
+            ElementKind::Byte | ElementKind::Bool => index,
+            _ => self.builder.ins().ishl_imm_u(index, 3),
+        };
+        self.builder.ins().iadd(array, distance)
+    }
+
+    fn load_element(&mut self, kind: ElementKind, array: clif::Value, index: clif::Value) -> clif::Value {
+        let address = self.element_address(kind, array, index);
+        let offset = ELEMENTS as i32;
+        match kind {
+            ElementKind::Byte => self.builder.ins().uload8(types::I64, PLAIN, address, offset),
+            ElementKind::Bool => self.builder.ins().load(types::I8, PLAIN, address, offset),
+            ElementKind::Float => self.builder.ins().load(types::F64, PLAIN, address, offset),
+            ElementKind::Int | ElementKind::Ref => {
+                self.builder.ins().load(types::I64, PLAIN, address, offset)
+            }
+        }
+    }
+
+    /// Before a store of a reference: an old object that was not written since the last collection must be remembered.
+    fn barrier(&mut self, object: clif::Value, index: Option<clif::Value>) {
+        let flags = self.builder.ins().load(types::I32, PLAIN, object, 0);
+        let unlogged = self.builder.ins().band_imm_u(flags, UNLOGGED as i64);
+        let (slow, next) = (self.new_cold_block(), self.new_block());
+        self.builder.ins().brif(unlogged, slow, &[], next, &[]);
+        self.switch_to(slow);
+        match index {
+            Some(index) => self.preserving_call(self.model.helpers.remember_element, &[object, index]),
+            None => self.preserving_call(self.model.helpers.remember, &[object]),
+        }
+        self.builder.ins().jump(next, &[]);
+        self.switch_to(next);
+    }
+
+    /// Where helpers and stack walkers see this code stand.
+    pub fn store_place(&mut self, value: Value, reason: &'static str) {
+        let Some(state) = self.region.node(value).state else { return };
+        let (site, _) = self.site(state, reason, false);
+        let place = self.constant(types::I64, self.place(site));
+        self.builder.ins().store(PLAIN, place, self.context, self.model.context.exit_place);
+    }
+
+    fn new_object(&mut self, value: Value, class: ClassId) -> clif::Value {
+        let model = *self.model.class(class);
+        let class_offset = self.constant(types::I64, model.offset as u64);
+        let join = self.new_block();
+        let object = self.builder.append_block_param(join, types::I64);
+        let slow = self.new_cold_block();
+        match model.cell {
+            Some((size_class, cell)) => self.bump(size_class, cell, model.offset, slow, join),
+            None => {
+                self.builder.ins().jump(slow, &[]);
+            }
+        }
+        self.switch_to(slow);
+        self.store_place(value, Reason::Memory.name());
+        self.preserving_call(self.model.helpers.allocate, &[class_offset]);
+        self.finish_allocation(value, join);
+        object
+    }
+
+    /// Takes a cell from a run and goes to `join` with it; to `slow` if there is none.
+    fn bump(&mut self, size_class: usize, cell: usize, class: u32, slow: clif::Block, join: clif::Block) {
+        const RUN: usize = size_of::<holloway_vm::heap::Run>();
+        let flags = PLAIN.with_readonly().with_can_move();
+        let runs = self.builder.ins().load(types::I64, flags, self.context, self.model.context.runs);
+        let (current, limit) = ((size_class * RUN) as i32, (size_class * RUN + 8) as i32);
+        let at = self.builder.ins().load(types::I64, PLAIN, runs, current);
+        let end = self.builder.ins().load(types::I64, PLAIN, runs, limit);
+        let full = self.builder.ins().icmp(IntCC::Equal, at, end);
+        let room = self.new_block();
+        self.builder.ins().brif(full, slow, &[], room, &[]);
+        self.switch_to(room);
+        let next = self.builder.ins().iadd_imm_s(at, cell as i64);
+        self.builder.ins().store(PLAIN, next, runs, current);
+        let header = self.constant(types::I64, (class as u64) << 32);
+        self.builder.ins().store(PLAIN, header, at, 0);
+        self.builder.ins().jump(join, &[at.into()]);
+    }
+
+    /// After an allocation helper: on with the object, or out if there is none.
+    fn finish_allocation(&mut self, value: Value, join: clif::Block) {
+        let made = self.result();
+        let exit = self.exit_of(value, Reason::Memory);
+        let none = self.builder.ins().icmp_imm_s(IntCC::Equal, made, 0);
+        self.builder.ins().brif(none, exit, &[], join, &[made.into()]);
+        self.switch_to(join);
+    }
+
+    fn new_array(&mut self, value: Value, class: ClassId) -> clif::Value {
+        let node = self.region.node(value);
+        let (length, model) = (node.args[0], *self.model.class(class));
+        let element = self.program.classes[class.index()].element().unwrap_or(Element::Int);
+        let words = self.value(length);
+        let class_offset = self.constant(types::I64, model.offset as u64);
+        let join = self.new_block();
+        let array = self.builder.append_block_param(join, types::I64);
+        let slow = self.new_cold_block();
+        // Short arrays of known length come from a run, as objects do.
+        const INLINE: u64 = 1024;
+        let known = self.region.int(self.region.unchecked(length)).map(|n| n as u64).filter(|&n| n <= INLINE);
+        match known {
+            Some(n) => {
+                let bytes = (ELEMENTS + n as usize * element.size()).next_multiple_of(8);
+                let size_class = holloway_vm::heap::size_class(bytes);
+                let placed = self.new_block();
+                let cell = self.builder.append_block_param(placed, types::I64);
+                self.bump(size_class, holloway_vm::heap::cell_size(size_class), model.offset, slow, placed);
+                self.switch_to(placed);
+                let n = self.constant(types::I64, n);
+                self.builder.ins().store(PLAIN, n, cell, LENGTH as i32);
+                self.builder.ins().jump(join, &[cell.into()]);
+            }
+            None => {
+                self.builder.ins().jump(slow, &[]);
+            }
+        }
+        self.switch_to(slow);
+        self.store_place(value, Reason::Memory.name());
+        self.preserving_call(self.model.helpers.allocate_array, &[class_offset, words]);
+        self.finish_allocation(value, join);
+        array
+    }
+
+    /// What a helper left as its result.
+    pub fn result(&mut self) -> clif::Value {
+        self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.result)
+    }
+}
+
+fn field_offset(field: u16) -> i32 {
+    (FIELDS + field as usize * 8) as i32
+}
+

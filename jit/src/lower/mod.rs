@@ -1,0 +1,29 @@
+//! Lowering: from a region to machine code, by way of Cranelift.
+//!
+//! What matters here was measured (the decisions and their numbers are in ARCHITECTURE.md):
+//!
+//! * the second target of a conditional branch falls through and decides what is hoisted: it is the one that stays in the loop;
+//! * what is rarely executed is in cold blocks, and everything called from there preserves all registers, so that the hot path keeps
+//!   its values in registers;
+//! * values that only exits need are stored into the context in the exit, one exit for each place and reason;
+//! * memory that does not change is marked read-only;
+//! * calls go through a slot in the method; an error coming out of a call arrives at a landing pad, so that the normal return costs nothing.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | [`function`] | blocks, parameters, order, branches |
+//! | `values` | nodes that compute |
+//! | `memory` | fields, elements, allocation, barriers |
+//! | `calls` | calls, natives, yieldpoints |
+//! | `exits` | leaving: sites and their recipes |
+//! | [`emit`] | from Cranelift's function to bytes and tables |
+
+mod calls;
+pub mod emit;
+mod exits;
+pub mod function;
+mod memory;
+mod values;
+
+pub use emit::{Target, emit};
+pub use function::{Lowered, lower};

@@ -1,0 +1,127 @@
+//! Inlining: puts the bodies of callees in the place of calls, as far as that is worth it.
+//!
+//! It goes in rounds. Each looks at all calls of the region with the frequency of their blocks, and inlines the hottest for
+//! their size first. Between rounds the region is simplified and calls through tables become direct where types have
+//! become exact: that is how a closure passed to an inlined method gets inlined, too. It ends when a round finds nothing,
+//! or the region is full. The limits are in [`limits`], the decision is a value ([`decide::Decision`]), and carrying it out is
+//! elsewhere ([`splice`], [`dispatch`]).
+//!
+//! | file | what it holds |
+//! |---|---|
+//! | [`limits`] | all constants |
+//! | [`decide`] | what to do with a call, and why |
+//! | [`dispatch`] | a call through a table becomes tests and direct calls |
+//! | [`splice`] | a direct call becomes the callee's body |
+
+pub mod decide;
+pub mod dispatch;
+pub mod limits;
+pub mod splice;
+
+use super::{Input, Notes, by_name, devirtualize};
+use crate::build::stores;
+use crate::frequency::Frequencies;
+use crate::ir::{Op, Region};
+use decide::{Decider, Decision, Site};
+use limits::Limits;
+use splice::Editor;
+
+/// Inlines what is worth it.
+pub fn run(region: &mut Region, input: &Input<'_>, notes: &mut Notes) -> bool {
+    let limits = Limits::of(input.options.level);
+    let mut changed = false;
+    for _ in 0..limits.rounds {
+        changed |= devirtualize::run(region, input, notes);
+        if !round(region, input, &limits, notes) {
+            break;
+        }
+        changed = true;
+        clean(region, input, notes);
+    }
+    report(region, input, &limits, notes);
+    if changed {
+        stores::relax(region);
+    }
+    changed
+}
+
+/// The cheap passes that show what the inlined code knows of its arguments.
+fn clean(region: &mut Region, input: &Input<'_>, notes: &mut Notes) {
+    region.clear_unreachable();
+    if let Some(pass) = by_name("simplify") {
+        (pass.run)(region, input, notes);
+    }
+}
+
+/// The calls of a region, with what decisions about them need.
+fn sites(region: &Region, input: &Input<'_>) -> Vec<Site> {
+    let shape = region.shape();
+    let frequencies = Frequencies::of(region, &shape);
+    let mut sites = Vec::new();
+    for &block in shape.graph.reverse_postorder() {
+        let cold = region.block(block).cold;
+        let frequency = if cold { 0.0 } else { frequencies.block(block) };
+        for &call in &region.block(block).nodes {
+            if matches!(region.op(call), Op::Call(_) | Op::CallVirtual(..) | Op::CallInterface(..)) {
+                let targets = devirtualize::targets(region, input, call);
+                sites.push(Site { call, frequency, targets });
+            }
+        }
+    }
+    sites
+}
+
+/// Inlines the most valuable calls of the region as it is now. False if there are none.
+fn round(region: &mut Region, input: &Input<'_>, limits: &Limits, notes: &mut Notes) -> bool {
+    let mut decider = Decider::new(input, limits, size(region));
+    let mut wanted: Vec<(Site, Decision)> = Vec::new();
+    for site in sites(region, input) {
+        match decider.decide(region, &site) {
+            Ok(decision) => wanted.push((site, decision)),
+            Err(_) => continue,
+        }
+    }
+    // The order of calls in the region decides between equals: sorting is stable.
+    wanted.sort_by(|(_, a), (_, b)| b.priority().total_cmp(&a.priority()));
+    let mut editor = Editor::new(region);
+    let mut any = false;
+    for (site, decision) in wanted {
+        if decider.grown() > limits.growth_of_round {
+            // What has grown hot or known by now shows in the next round.
+            break;
+        }
+        if !decider.has_room(&decision) {
+            continue;
+        }
+        // What cannot be built stays a call: the report says so.
+        if let Ok(Some(nodes)) = dispatch::carry_out(&mut editor, input, &site, &decision) {
+            decider.grow(nodes);
+            if let Some(targets) = site.targets.as_ref().filter(|_| decision.relies_on_classes()) {
+                notes.uninstantiated.extend(&targets.relied_on);
+            }
+            notes.inlining.push(decision.describe(input.program, editor.region(), site.call));
+            any = true;
+        }
+    }
+    editor.finish();
+    any
+}
+
+/// Notes why the calls that are left were not inlined.
+fn report(region: &Region, input: &Input<'_>, limits: &Limits, notes: &mut Notes) {
+    let mut decider = Decider::new(input, limits, size(region));
+    for site in sites(region, input) {
+        let why = match decider.decide(region, &site) {
+            Err(refusal) => refusal.to_string(),
+            Ok(decision) if !decider.has_room(&decision) => "the region is full".to_string(),
+            Ok(_) => "no round was left, or the callee cannot be built".to_string(),
+        };
+        let line = format!("{}: not inlined ({why})", decide::name_of_call(input.program, region, site.call));
+        notes.inlining.push(line);
+    }
+}
+
+/// How many nodes the blocks of a region have.
+fn size(region: &Region) -> usize {
+    region.blocks.iter().map(|block| block.nodes.len()).sum()
+}

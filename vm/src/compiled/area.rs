@@ -1,0 +1,105 @@
+//! Executable memory: one reservation of address space, in which pieces of code are placed and freed.
+//!
+//! No page is ever writable and executable at once. Code is written by the system thread that also runs it, while it
+//! does not: pages become writable, are filled, and become executable again. So pieces may share pages, which keeps
+//! small methods close together.
+
+use std::collections::BTreeMap;
+
+/// Pieces begin at multiples of this: a cache line, so that the speed of a loop does not depend on its neighbours.
+const ALIGNMENT: usize = 64;
+/// Bytes of a page.
+const PAGE: usize = 4096;
+
+/// Executable memory.
+pub struct CodeArea {
+    base: *mut u8,
+    size: usize,
+    /// Free pieces: offset and length.
+    free: BTreeMap<usize, usize>,
+    used: usize,
+}
+
+impl CodeArea {
+    /// Reserves address space for at most `size` bytes.
+    pub fn new(size: usize) -> std::io::Result<CodeArea> {
+        let size = size.div_ceil(PAGE).max(1) * PAGE;
+        // SAFETY: a fresh private mapping without access.
+        let base = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                size,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+                -1,
+                0,
+            )
+        };
+        if base == libc::MAP_FAILED {
+            return Err(std::io::Error::last_os_error());
+        }
+        Ok(CodeArea { base: base.cast(), size, free: BTreeMap::from([(0, size)]), used: 0 })
+    }
+
+    /// Bytes in use.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+
+    /// Room for `length` bytes: its address. `None` if there is no piece so long.
+    pub fn allocate(&mut self, length: usize) -> Option<*const u8> {
+        let length = length.div_ceil(ALIGNMENT).max(1) * ALIGNMENT;
+        let (&offset, &available) = self.free.iter().find(|&(_, &available)| available >= length)?;
+        self.free.remove(&offset);
+        if available > length {
+            self.free.insert(offset + length, available - length);
+        }
+        self.used += length;
+        Some(self.base.wrapping_add(offset))
+    }
+
+    /// Gives the piece at `address`, allocated with `length`, back.
+    pub fn release(&mut self, address: *const u8, length: usize) {
+        let mut length = length.div_ceil(ALIGNMENT).max(1) * ALIGNMENT;
+        let mut offset = address as usize - self.base as usize;
+        self.used -= length;
+        if let Some((&before, &size)) = self.free.range(..offset).next_back()
+            && before + size == offset
+        {
+            self.free.remove(&before);
+            offset = before;
+            length += size;
+        }
+        if let Some(size) = self.free.remove(&(offset + length)) {
+            length += size;
+        }
+        self.free.insert(offset, length);
+    }
+
+    /// Fills a piece and makes it executable.
+    pub fn write(&mut self, address: *const u8, bytes: &[u8]) -> std::io::Result<()> {
+        let offset = address as usize - self.base as usize;
+        assert!(offset + bytes.len() <= self.size, "code is written where room was allocated");
+        let first = offset / PAGE * PAGE;
+        let length = (offset + bytes.len()).div_ceil(PAGE) * PAGE - first;
+        let protect = |protection| {
+            // SAFETY: whole pages of the reservation; nobody executes them now, because the one system thread that
+            // runs compiled code of this machine is here.
+            match unsafe { libc::mprotect(self.base.add(first).cast(), length, protection) } {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            }
+        };
+        protect(libc::PROT_READ | libc::PROT_WRITE)?;
+        // SAFETY: the piece is inside the reservation and writable.
+        unsafe { self.base.add(offset).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        protect(libc::PROT_READ | libc::PROT_EXEC)
+    }
+}
+
+impl Drop for CodeArea {
+    fn drop(&mut self) {
+        // SAFETY: the reservation is ours, and the machine that ran code in it is gone.
+        unsafe { libc::munmap(self.base.cast(), self.size) };
+    }
+}

@@ -1,0 +1,606 @@
+//! What is compiled when, and when it is thrown away.
+//!
+//! The interpreter counts entries of methods and back edges of loops. When a count reaches its threshold, the method (or the loop) is
+//! compiled: by a thread of the controller's, while the interpreter goes on, or synchronously. Finished code is installed
+//! at the next yieldpoint.
+//!
+//! Code is thrown away when it was left too often because an assumption was wrong, or when a class gets its first instance
+//! and the code relied on there being none. It is not entered any more then, frames of it leave as soon as control comes
+//! back to them, and its memory is freed when no frame is left. What failed is remembered, so that the next compilation does
+//! not assume it again: each failure removes an assumption, so that this comes to an end.
+
+use super::area::CodeArea;
+use super::frames::{self, Position};
+use super::leave::{self, Pending};
+use super::map::{CodeMap, CodeObject};
+use super::profile::{Profile, Receivers};
+use super::request::{CodeId, Compiled, Compiler, Entry, Level, Request};
+use super::{Model, Outcome, enter, stubs};
+use crate::interpreter::machine::Machine;
+use crate::loader::Counters;
+use crate::signals::{COMPILED, Signals};
+use crate::vm::Machinery;
+use holloway_bytecode::verify::VerifiedProgram;
+use holloway_bytecode::{ClassId, FunctionId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// Makes the compiler for a machine, once the machine exists.
+pub type CompilerFactory =
+    Box<dyn FnOnce(Arc<VerifiedProgram>, Model) -> Result<Arc<dyn Compiler>, String> + Send>;
+
+/// How the tiers are used.
+pub struct TierOptions {
+    /// Makes the compiler; without one everything is interpreted.
+    pub compiler: Option<CompilerFactory>,
+    /// The level at which everything is compiled; without one, what is hot at the highest level.
+    pub level: Option<Level>,
+    /// Compile at once instead of in the background.
+    pub synchronous: bool,
+    /// Entries of a method after which it is compiled.
+    pub method_threshold: u32,
+    /// Thousands of back edges after which a loop is compiled.
+    pub loop_steps: u32,
+    /// Bytes of executable memory.
+    pub code_cache: usize,
+    /// Enter compiled loops at every back edge.
+    pub osr_every_backedge: bool,
+    /// Leave compiled code at every n-th taken yieldpoint.
+    pub deopt_every: Option<u32>,
+    /// Told what happens, one line each.
+    pub log: Option<Box<dyn FnMut(LogEvent<'_>) + Send>>,
+}
+
+/// Something worth a line in a log.
+pub enum LogEvent<'a> {
+    /// About compiling.
+    Compile(&'a str),
+    /// About inlining.
+    Inline(&'a str),
+    /// About leaving compiled code.
+    Deopt(&'a str),
+    /// About entering loops.
+    Osr(&'a str),
+}
+
+impl Default for TierOptions {
+    fn default() -> Self {
+        TierOptions {
+            compiler: None,
+            level: None,
+            synchronous: false,
+            method_threshold: 1500,
+            loop_steps: 4,
+            code_cache: 64 << 20,
+            osr_every_backedge: false,
+            deopt_every: None,
+            log: None,
+        }
+    }
+}
+
+/// Failures of assumptions after which code is made again.
+const FAILURES: u32 = 3;
+
+/// What the tiers did.
+#[derive(Clone, Default, Debug)]
+pub struct TierStatistics {
+    /// Compilations that succeeded.
+    pub compilations: u64,
+    /// Compilations that gave up.
+    pub refused: u64,
+    /// Time that compiling took.
+    pub compile_time: Duration,
+    /// Bytecode words compiled, inlined methods included.
+    pub words: u64,
+    /// Bytes of machine code made.
+    pub bytes: u64,
+    /// Entries into compiled loops.
+    pub loop_entries: u64,
+    /// Pieces of code thrown away because an assumption broke.
+    pub invalidations: u64,
+    /// Why compiled code was left, and how often.
+    pub exits: BTreeMap<&'static str, u64>,
+}
+
+/// What is known of a function.
+#[derive(Default)]
+struct FunctionState {
+    method: Option<CodeId>,
+    loops: BTreeMap<u32, CodeId>,
+    /// How often the back edges of a loop left the interpreter.
+    steps: BTreeMap<u32, u32>,
+    requested: BTreeSet<Entry>,
+    refused: BTreeSet<Entry>,
+}
+
+/// The part of a machine that deals with compiled code.
+pub(crate) struct CompiledState {
+    pub(super) map: CodeMap,
+    pub(super) outcome: Outcome,
+    pub(super) pending: Pending,
+    /// An error is on its way through compiled frames.
+    pub(super) unwinding: bool,
+    /// Values that the collector must see while frames are rebuilt.
+    pub(super) held: Vec<u64>,
+    area: Option<CodeArea>,
+    functions: Vec<FunctionState>,
+    compiler: Option<Arc<dyn Compiler>>,
+    worker: Option<Worker>,
+    next_code: u32,
+    failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
+    instantiated: Arc<Vec<bool>>,
+    /// Code that relies on a class having no instances.
+    relying: BTreeMap<ClassId, Vec<CodeId>>,
+    retired: Vec<CodeId>,
+    yields: u32,
+    pub(crate) options: TierOptions,
+    pub(crate) statistics: TierStatistics,
+}
+
+/// The thread that compiles.
+struct Worker {
+    requests: Sender<(Request, PastProfile)>,
+    results: Receiver<(Request, Result<Compiled, String>, Duration)>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+/// The profile that the interpreter gathers.
+struct PastProfile {
+    counters: Counters,
+    failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
+    instantiated: Arc<Vec<bool>>,
+}
+
+impl Profile for PastProfile {
+    fn branch(&self, function: FunctionId, pc: u32) -> [u32; 2] {
+        let (not_taken, taken) = self.counters.counters(function, pc + 1);
+        [not_taken, taken]
+    }
+
+    fn switch(&self, function: FunctionId, pc: u32, cases: usize) -> Vec<u32> {
+        (0..cases as u32).map(|case| self.counters.counters(function, pc + 2 + case).1).collect()
+    }
+
+    fn receivers(&self, function: FunctionId, pc: u32) -> Receivers {
+        self.counters.receivers(function, pc)
+    }
+
+    fn invocations(&self, function: FunctionId) -> u32 {
+        self.counters.invocations(function)
+    }
+
+    fn is_instantiated(&self, class: ClassId) -> bool {
+        self.instantiated[class.index()]
+    }
+
+    fn has_failed(&self, function: FunctionId, pc: u32, reason: &str) -> bool {
+        self.failed.iter().any(|&(f, p, r)| f == function && p == pc && r == reason)
+    }
+}
+
+impl CompiledState {
+    pub(crate) fn new(options: TierOptions, functions: usize, classes: usize) -> CompiledState {
+        CompiledState {
+            map: CodeMap::default(),
+            outcome: Outcome::default(),
+            pending: Pending::default(),
+            unwinding: false,
+            held: Vec::new(),
+            area: None,
+            functions: std::iter::repeat_with(FunctionState::default).take(functions).collect(),
+            compiler: None,
+            worker: None,
+            next_code: 0,
+            failed: Arc::default(),
+            instantiated: Arc::new(vec![false; classes]),
+            relying: BTreeMap::new(),
+            retired: Vec::new(),
+            yields: 0,
+            options,
+            statistics: TierStatistics::default(),
+        }
+    }
+
+    /// Values that are on their way between tiers.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = u64> + '_ {
+        self.pending.values().chain(self.held.iter().copied())
+    }
+
+    /// Stress modes that work at yieldpoints need all of them.
+    pub(crate) fn takes_all_yieldpoints(&self) -> bool {
+        self.options.osr_every_backedge || self.options.deopt_every.is_some()
+    }
+
+    /// The installed code.
+    pub(crate) fn map(&self) -> &CodeMap {
+        &self.map
+    }
+
+    /// Before a run: nothing is on its way.
+    pub(crate) fn reset(&mut self) {
+        self.outcome = Outcome::default();
+        self.pending = Pending::default();
+        self.unwinding = false;
+        self.held.clear();
+    }
+
+    /// Is every back edge a chance to enter compiled code.
+    pub(crate) fn enters_loops(&self) -> bool {
+        self.options.osr_every_backedge
+    }
+
+    fn log(&mut self, event: LogEvent<'_>) {
+        if let Some(log) = &mut self.options.log {
+            log(event);
+        }
+    }
+}
+
+impl Drop for CompiledState {
+    fn drop(&mut self) {
+        if let Some(mut worker) = self.worker.take() {
+            drop(worker.requests);
+            if let Some(thread) = worker.thread.take() {
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+impl Worker {
+    fn start(compiler: Arc<dyn Compiler>, signals: Arc<Signals>) -> std::io::Result<Worker> {
+        let (requests, to_do) = channel::<(Request, PastProfile)>();
+        let (done, results) = channel();
+        let work = move || {
+            for (request, profile) in to_do {
+                let start = Instant::now();
+                let attempt = std::panic::AssertUnwindSafe(|| compiler.compile(&request, &profile));
+                // A mistake of the compiler must not end the program: the method stays interpreted.
+                let result = std::panic::catch_unwind(attempt)
+                    .unwrap_or_else(|_| Err("the compiler failed unexpectedly".to_owned()));
+                if done.send((request, result, start.elapsed())).is_err() {
+                    return;
+                }
+                signals.raise(COMPILED);
+            }
+        };
+        // Cranelift recurses on large functions.
+        let thread = std::thread::Builder::new().name("compiler".into()).stack_size(64 << 20).spawn(work)?;
+        Ok(Worker { requests, results, thread: Some(thread) })
+    }
+}
+
+/// A method was entered from compiled code, in the interpreter.
+pub(super) fn count_invocation(vm: &mut Machinery, function: FunctionId) {
+    if vm.code.count_invocation(function) {
+        hot_method(vm, function);
+    }
+}
+
+/// A method reached its threshold of entries.
+pub(crate) fn hot_method(vm: &mut Machinery, function: FunctionId) {
+    vm.code.raise_threshold(function);
+    request(vm, function, Entry::Method);
+}
+
+/// A back edge to the loop header at which the machine stands was taken, and not for the first time (`often`), or every one counts. True: go on at
+/// the machine's place.
+pub(crate) fn hot_loop(vm: *mut Machinery, machine: &mut Machine, often: bool) -> bool {
+    // SAFETY: the caller has a live machinery; the reference ends before compiled code runs.
+    let (function, code) = {
+        // SAFETY: as above.
+        let vm = unsafe { &mut *vm };
+        if vm.compiled.options.compiler.is_none() && vm.compiled.compiler.is_none() {
+            return true;
+        }
+        let every = vm.compiled.options.osr_every_backedge;
+        let Some((function, pc)) = vm.code.locate(machine.pc) else { return true };
+        install_finished(vm);
+        let state = &mut vm.compiled.functions[function.index()];
+        if !state.loops.contains_key(&pc) {
+            let steps = state.steps.entry(pc).or_default();
+            *steps += often as u32;
+            if every || *steps >= vm.compiled.options.loop_steps {
+                request(vm, function, Entry::Loop(pc));
+            }
+        }
+        let Some(&id) = vm.compiled.functions[function.index()].loops.get(&pc) else { return true };
+        let Some(object) = vm.compiled.map.get(id) else { return true };
+        let address = object.address;
+        // SAFETY: a frame has a header, which says how many calls may nest above it.
+        let depth = unsafe { *machine.base.sub(2) };
+        if depth < object.tables.depth || !has_native_room(vm) {
+            return true;
+        }
+        vm.compiled.statistics.loop_entries += 1;
+        (function, address)
+    };
+    enter::run_loop(vm, machine, function, code)
+}
+
+/// A method is entered that has code. The frame is made. True: go on at the machine's place.
+pub(crate) fn enter_method(vm: *mut Machinery, machine: &mut Machine) -> bool {
+    let (function, code) = {
+        // SAFETY: as in `hot_loop`.
+        let vm = unsafe { &mut *vm };
+        let Some((function, _)) = vm.code.locate(machine.pc) else { return true };
+        let code = vm.compiled.functions[function.index()].method.and_then(|id| vm.compiled.map.get(id));
+        let Some(address) = code.map(|object| object.address).filter(|_| has_native_room(vm)) else {
+            machine.pc = vm.code.address(function, 0);
+            return true;
+        };
+        (function, address)
+    };
+    enter::run_method(vm, machine, function, code)
+}
+
+/// Native stack that must be left for helpers, natives and the interpreter itself.
+pub(crate) const NATIVE_RESERVE: usize = 96 * 1024;
+
+fn has_native_room(vm: &Machinery) -> bool {
+    let here = 0u8;
+    &raw const here > vm.context.native_limit
+}
+
+/// Asks for code, unless it was asked for before.
+fn request(vm: &mut Machinery, function: FunctionId, entry: Entry) {
+    if !start(vm) {
+        return;
+    }
+    let state = &mut vm.compiled.functions[function.index()];
+    if state.refused.contains(&entry) || !state.requested.insert(entry) {
+        return;
+    }
+    let level = vm.compiled.options.level.unwrap_or(Level::O2);
+    let request = Request { code: CodeId(vm.compiled.next_code), function, entry, level };
+    vm.compiled.next_code += 1;
+    let profile = PastProfile {
+        counters: vm.code.profile_counters(),
+        failed: vm.compiled.failed.clone(),
+        instantiated: vm.compiled.instantiated.clone(),
+    };
+    let Some(worker) = &vm.compiled.worker else { return };
+    if worker.requests.send((request, profile)).is_ok()
+        && vm.compiled.options.synchronous
+        && let Ok((request, result, time)) = worker.results.recv()
+    {
+        install(vm, request, result, time);
+    }
+}
+
+/// Makes compiler, thread and executable memory when they are needed first.
+fn start(vm: &mut Machinery) -> bool {
+    if vm.compiled.worker.is_some() {
+        return true;
+    }
+    let Some(factory) = vm.compiled.options.compiler.take() else { return false };
+    let compiler = match factory(vm.program.clone(), Model::of(vm)) {
+        Ok(compiler) => compiler,
+        Err(why) => {
+            let line = format!("the program stays interpreted: {why}");
+            vm.compiled.log(LogEvent::Compile(&line));
+            return false;
+        }
+    };
+    let functions = vm.program.functions.len();
+    let made = CodeArea::new(vm.compiled.options.code_cache).and_then(|mut area| {
+        // A thunk for each method, so that compiled code can call all of them in the same way.
+        let mut bytes = Vec::with_capacity(functions * stubs::THUNK);
+        for function in 0..functions as u32 {
+            bytes.extend_from_slice(&stubs::thunk(vm.code.method(FunctionId(function))));
+        }
+        let thunks =
+            area.allocate(bytes.len()).ok_or_else(|| std::io::Error::other("the code cache is too small"))?;
+        area.write(thunks, &bytes)?;
+        Ok((area, thunks, Worker::start(compiler.clone(), vm.signals.clone())?))
+    });
+    match made {
+        Ok((area, thunks, worker)) => {
+            vm.code.set_thunks(thunks, stubs::THUNK);
+            vm.compiled.area = Some(area);
+            vm.compiled.worker = Some(worker);
+            vm.compiled.compiler = Some(compiler);
+            true
+        }
+        Err(error) => {
+            let line = format!("the program stays interpreted: {error}");
+            vm.compiled.log(LogEvent::Compile(&line));
+            false
+        }
+    }
+}
+
+/// Installs what the compiler has finished.
+pub(crate) fn install_finished(vm: &mut Machinery) {
+    while let Some(Ok((request, result, time))) = vm.compiled.worker.as_ref().map(|w| w.results.try_recv()) {
+        install(vm, request, result, time);
+    }
+}
+
+fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String>, time: Duration) {
+    let name = vm.program.functions[request.function.index()].name.to_string();
+    let what = match request.entry {
+        Entry::Method => name,
+        Entry::Loop(pc) => format!("{name} (loop at {pc})"),
+    };
+    vm.compiled.statistics.compile_time += time;
+    let refuse = |vm: &mut Machinery, why: String| {
+        vm.compiled.statistics.refused += 1;
+        vm.compiled.functions[request.function.index()].refused.insert(request.entry);
+        vm.compiled.log(LogEvent::Compile(&format!("{what}: stays interpreted: {why}")));
+    };
+    let compiled = match result {
+        Ok(compiled) => compiled,
+        Err(why) => return refuse(vm, why),
+    };
+    // A class that the code relies on may have got an instance while it was compiled.
+    if compiled.uninstantiated.iter().any(|class| vm.compiled.instantiated[class.index()]) {
+        vm.compiled.functions[request.function.index()].requested.remove(&request.entry);
+        return self::request(vm, request.function, request.entry);
+    }
+    free_retired(vm);
+    let Some(area) = &mut vm.compiled.area else { return };
+    let Some(address) = area.allocate(compiled.bytes.len()) else {
+        return refuse(vm, format!("the code cache of {} bytes is full", vm.compiled.options.code_cache));
+    };
+    if let Err(error) = area.write(address, &compiled.bytes) {
+        return refuse(vm, format!("its code cannot be made executable: {error}"));
+    }
+    let statistics = &mut vm.compiled.statistics;
+    statistics.compilations += 1;
+    statistics.words += compiled.words as u64;
+    statistics.bytes += compiled.bytes.len() as u64;
+    for &class in &compiled.uninstantiated {
+        vm.compiled.relying.entry(class).or_default().push(request.code);
+    }
+    for note in &compiled.notes {
+        vm.compiled.log(LogEvent::Inline(note));
+    }
+    let line = format!(
+        "{what}: {} #{}, {} words, {} bytes, {:.2} ms",
+        request.level.name(),
+        request.code.0,
+        compiled.words,
+        compiled.bytes.len(),
+        time.as_secs_f64() * 1e3
+    );
+    vm.compiled.log(LogEvent::Compile(&line));
+    vm.compiled.map.insert(CodeObject {
+        id: request.code,
+        function: request.function,
+        entry: request.entry,
+        level: request.level,
+        address,
+        valid: true,
+        failures: 0,
+        tables: compiled,
+    });
+    let state = &mut vm.compiled.functions[request.function.index()];
+    match request.entry {
+        Entry::Method => {
+            state.method = Some(request.code);
+            vm.code.set_compiled(request.function, Some(address));
+        }
+        Entry::Loop(pc) => {
+            state.loops.insert(pc, request.code);
+        }
+    }
+}
+
+/// Is the code of a place still valid.
+pub(super) fn is_valid(vm: &Machinery, place: u64) -> bool {
+    vm.compiled.map.get(CodeId((place >> 32) as u32)).is_some_and(|object| object.valid)
+}
+
+/// Stress: is it time to leave compiled code at a yieldpoint.
+pub(super) fn wants_exit(vm: &mut Machinery) -> bool {
+    let Some(every) = vm.compiled.options.deopt_every else { return false };
+    vm.compiled.yields += 1;
+    vm.compiled.yields % every.max(1) == 0
+}
+
+/// Compiled code was left at a site.
+pub(super) fn note_exit(vm: &mut Machinery, id: CodeId, site: u32, unwinding: bool) {
+    let Some(object) = vm.compiled.map.get_mut(id) else { return };
+    let tables = &object.tables.sites[site as usize];
+    let reason = match tables.reason {
+        "call" if unwinding => "exception",
+        "call" => "invalid",
+        reason => reason,
+    };
+    let (speculation, place) = (tables.speculation, (tables.frames[0].function, tables.frames[0].pc));
+    let name = object.function;
+    *vm.compiled.statistics.exits.entry(reason).or_default() += 1;
+    if vm.compiled.options.log.is_some() {
+        let at = vm.program.functions[place.0.index()].position(place.1);
+        let line = format!(
+            "{} #{} left: {reason} in {}:{} (line {})",
+            vm.program.functions[name.index()].name,
+            id.0,
+            vm.program.functions[place.0.index()].name,
+            place.1,
+            at.line
+        );
+        vm.compiled.log(LogEvent::Deopt(&line));
+    }
+    if speculation {
+        let Some(object) = vm.compiled.map.get_mut(id) else { return };
+        object.failures += 1;
+        if object.failures >= FAILURES {
+            Arc::make_mut(&mut vm.compiled.failed).insert((place.0, place.1, reason));
+            invalidate(vm, id);
+        }
+    }
+}
+
+/// A class is about to get its first instance, if it had none before.
+pub(crate) fn note_instance(vm: &mut Machinery, class: ClassId) {
+    if vm.compiled.instantiated[class.index()] {
+        return;
+    }
+    Arc::make_mut(&mut vm.compiled.instantiated)[class.index()] = true;
+    for id in vm.compiled.relying.remove(&class).unwrap_or_default() {
+        if vm.compiled.map.get(id).is_some_and(|object| object.valid) {
+            let name = vm.program.classes[class.index()].name.to_string();
+            vm.compiled.log(LogEvent::Deopt(&format!("#{} is invalid: {name} has an instance", id.0)));
+            invalidate(vm, id);
+        }
+    }
+}
+
+/// Code is not to be used any more.
+fn invalidate(vm: &mut Machinery, id: CodeId) {
+    let Some(object) = vm.compiled.map.get_mut(id) else { return };
+    if !std::mem::replace(&mut object.valid, false) {
+        return;
+    }
+    let (function, entry) = (object.function, object.entry);
+    vm.compiled.statistics.invalidations += 1;
+    let state = &mut vm.compiled.functions[function.index()];
+    state.requested.remove(&entry);
+    match entry {
+        Entry::Method if state.method == Some(id) => {
+            state.method = None;
+            vm.code.set_compiled(function, None);
+            vm.code.lower_threshold(function);
+        }
+        Entry::Loop(pc) if state.loops.get(&pc) == Some(&id) => {
+            state.loops.remove(&pc);
+        }
+        _ => {}
+    }
+    leave::leave_frames(vm, id);
+    vm.compiled.retired.push(id);
+}
+
+/// Frees code that is not valid and that no frame uses.
+fn free_retired(vm: &mut Machinery) {
+    if vm.compiled.retired.is_empty() {
+        return;
+    }
+    let mut used = BTreeSet::new();
+    let map = &vm.compiled.map;
+    vm.threads.each(vm.position, |position, crossing, _| {
+        if let Position::Compiled(_, place) = position {
+            used.insert(CodeId((place >> 32) as u32));
+        }
+        let mut note = |_: *mut u64, returns: *const u8| {
+            used.extend(map.find(returns).map(|object| object.id));
+        };
+        // SAFETY: positions and crossings of live threads.
+        unsafe { frames::return_addresses(position, crossing, &mut note) };
+    });
+    let retired = std::mem::take(&mut vm.compiled.retired);
+    for id in retired {
+        if used.contains(&id) {
+            vm.compiled.retired.push(id);
+        } else if let Some(object) = vm.compiled.map.remove(id)
+            && let Some(area) = &mut vm.compiled.area
+        {
+            area.release(object.address, object.tables.bytes.len());
+        }
+    }
+}

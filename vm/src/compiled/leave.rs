@@ -1,0 +1,254 @@
+//! Out of compiled code: deoptimization, and errors on their way through compiled frames.
+//!
+//! Compiled code that cannot go on stores its live values into the context and calls [`deoptimize`]. That looks up the frames of the
+//! interpreter which the values stand for, and exchanges the compiled frame's return address: the frame then returns as it always
+//! does (restoring its caller's registers), not to its caller but to a stub that runs the interpreter in the caller's
+//! name; if the caller *is* the interpreter, it is told to go on with the frames itself. So leaving never lets the native stack
+//! grow, however often it happens.
+//!
+//! An error moves outwards in the same way: each compiled frame is made to return to the landing pad of the call
+//! that is waiting. The landing pad leaves compiled code at the call; there the error is thrown, unless no handler of these frames
+//! could catch it: then the frame is not even rebuilt.
+
+use super::Outcome;
+use super::request::{CodeId, Location, Site};
+use super::stubs;
+use crate::context::Context;
+use crate::interpreter::machine::{FRAME_HEADER, Object};
+use crate::vm::Machinery;
+use holloway_bytecode::{FunctionId, calls, code};
+
+/// A frame to be rebuilt.
+#[derive(Debug)]
+pub struct PendingFrame {
+    function: FunctionId,
+    pc: u32,
+    calling: bool,
+    registers: Vec<(u16, u64)>,
+}
+
+/// Frames to be rebuilt: from when compiled code is left to when the interpreter goes on.
+#[derive(Debug, Default)]
+pub struct Pending {
+    /// The innermost first.
+    frames: Vec<PendingFrame>,
+    /// What the call gave in which the innermost frame stands.
+    result: u64,
+    /// An error is to be thrown in the innermost frame.
+    raises: bool,
+    /// How many calls may nest above the outermost frame.
+    depth: u64,
+}
+
+impl Pending {
+    /// All values, for the collector.
+    pub fn values(&self) -> impl Iterator<Item = u64> + '_ {
+        self.frames.iter().flat_map(|f| f.registers.iter().map(|r| r.1)).chain([self.result])
+    }
+}
+
+/// Where the interpreter goes on.
+pub struct Resume {
+    /// The instruction.
+    pub pc: *const u64,
+    /// The frame.
+    pub base: *mut u64,
+    /// The thread's pending error is to be thrown there.
+    pub raises: bool,
+}
+
+/// Compiled code leaves at a place; its values are in the context. Gives the context, which the compiled frame returns.
+pub(super) unsafe extern "C" fn deoptimize(ctx: *mut Context, at: u64, frame: *mut u64) -> u64 {
+    // SAFETY: compiled code passes its context, and holds no reference into the machinery.
+    let vm = unsafe { &mut *(*ctx).machine };
+    vm.position = super::frames::Position::Compiled(frame, at);
+    let (id, number) = (CodeId((at >> 32) as u32), at as u32);
+    let Some(object) = vm.compiled.map.get(id) else { unreachable!("code that runs is installed") };
+    let site = object.site(number).clone();
+    let unwinding = vm.compiled.unwinding || vm.stop.is_some();
+    if unwinding && (vm.stop.is_some() || !can_catch(vm, &site)) {
+        propagate(vm, frame);
+        return ctx as u64;
+    }
+    super::controller::note_exit(vm, id, number, unwinding);
+    let values = vm.context.exits;
+    // The collector finds what the recipes need here while objects are made.
+    vm.compiled.held.extend_from_slice(&values[..highest_exit(&site)]);
+    vm.compiled.held.push(vm.context.result);
+    let objects = make_objects(vm, &site, &values);
+    let value = |location: Location| match location {
+        Location::Exit(n) => values[n as usize],
+        Location::Constant(bits) => bits,
+        Location::Virtual(n) => objects[n as usize],
+    };
+    let frames = site.frames.iter().map(|f| PendingFrame {
+        function: f.function,
+        pc: f.pc,
+        calling: f.calling,
+        registers: f.registers.iter().map(|&(register, location)| (register, value(location))).collect(),
+    });
+    let (result, depth) = (vm.context.result, vm.context.exit_depth);
+    vm.compiled.pending = Pending { frames: frames.collect(), result, raises: unwinding, depth };
+    vm.compiled.held.clear();
+    // SAFETY: `frame` is the frame pointer of the compiled frame: above it lies its return address.
+    unsafe {
+        let returns = frame.add(1);
+        if *returns as *const u8 == stubs::enter_return() {
+            vm.compiled.outcome = Outcome::Left;
+        } else {
+            vm.context.continue_at = *returns as *const u8;
+            *returns = stubs::continue_stub as *const () as u64;
+        }
+    }
+    ctx as u64
+}
+
+/// How many of the context's exits a site uses.
+fn highest_exit(site: &Site) -> usize {
+    let in_frames = site.frames.iter().flat_map(|f| f.registers.iter().map(|r| r.1));
+    let in_objects = site.objects.iter().flat_map(|o| o.fields.iter().copied());
+    let exits = in_frames.chain(in_objects).map(|location| match location {
+        Location::Exit(n) => n as usize + 1,
+        _ => 0,
+    });
+    exits.max().unwrap_or(0)
+}
+
+/// Could a handler of one of these frames catch an error that comes out of its call?
+fn can_catch(vm: &Machinery, site: &Site) -> bool {
+    let error = Object(vm.threads.current().error);
+    let class = vm.class_of(error.0);
+    site.frames.iter().any(|frame| {
+        let handlers = &vm.program.functions[frame.function.index()].handlers;
+        handlers
+            .iter()
+            .any(|h| h.start <= frame.pc && frame.pc < h.end && vm.program.is_subclass(class, h.class))
+    })
+}
+
+/// Makes the objects that existed in frame states only.
+fn make_objects(vm: &mut Machinery, site: &Site, values: &[u64]) -> Vec<u64> {
+    let mut objects = Vec::with_capacity(site.objects.len());
+    for recipe in &site.objects {
+        let object = vm.materialize(recipe.class);
+        vm.compiled.held.push(object as u64);
+        for (number, &field) in recipe.fields.iter().enumerate() {
+            let bits = match field {
+                Location::Exit(n) => values[n as usize],
+                Location::Constant(bits) => bits,
+                Location::Virtual(n) => objects[n as usize],
+            };
+            // An allocation in between may have made it old: the barrier does no harm.
+            let is_ref = vm.program.classes[recipe.class.index()].fields()[number].ty.is_ref();
+            if is_ref {
+                vm.store_reference(object, number, bits as *mut crate::layout::Header);
+            } else {
+                Object(object).set_field(number, bits);
+            }
+        }
+        objects.push(object as u64);
+    }
+    objects
+}
+
+/// The frame of a stub or of compiled code is to return to where its caller handles errors.
+pub(super) fn propagate(vm: &mut Machinery, frame: *const u64) {
+    vm.compiled.unwinding = true;
+    // SAFETY: `frame` is a frame pointer: above it lies the return address.
+    unsafe {
+        let returns = frame.add(1).cast_mut();
+        let address = *returns as *const u8;
+        if address == stubs::enter_return() {
+            vm.compiled.outcome = Outcome::Failed;
+            return;
+        }
+        let Some(object) = vm.compiled.map.find(address) else { unreachable!("callers are compiled code") };
+        let Some(call) = object.call(address) else { return };
+        *returns = object.address.add(call.landing as usize) as u64;
+    }
+}
+
+/// Goes on in the interpreter in the name of a compiled frame that has gone. Called by the stub only.
+pub(super) unsafe extern "C" fn resume_from_compiled(ctx: *mut Context, frame: *const u64) -> u64 {
+    // SAFETY: the stub passes the context; references end before the interpreter runs.
+    let (vm, depth, words) = unsafe {
+        let vm = (*ctx).machine;
+        let machinery = &*vm;
+        let pending = &machinery.compiled.pending;
+        let registers = |f: &PendingFrame| machinery.program.functions[f.function.index()].registers.len();
+        let words = pending.frames.iter().map(|f| registers(f) + FRAME_HEADER).sum();
+        (vm, pending.depth, words)
+    };
+    // SAFETY: the frame is the stub's; `rebuild` finds the room it needs.
+    unsafe { super::enter::in_segment(vm, frame, depth, words, |base| write_frames(&mut *vm, base)) }
+}
+
+/// Writes the pending frames over the frame at `base`, which is that of the outermost of them.
+pub fn rebuild(vm: &mut Machinery, base: *mut u64) -> Resume {
+    let registers = |f: &PendingFrame| vm.program.functions[f.function.index()].registers.len();
+    let words: usize = vm.compiled.pending.frames.iter().map(|f| registers(f) + FRAME_HEADER).sum();
+    let more = words + vm.largest_frame() + FRAME_HEADER;
+    let thread = vm.threads.current_mut();
+    // A stack at its limit has room for a little more than its limit says, see `RegisterStack`.
+    let base = thread.stack.grow_if_needed(base, more).unwrap_or(base);
+    vm.context.stack_limit = thread.stack.limit();
+    write_frames(vm, base)
+}
+
+/// The same; there is room.
+fn write_frames(vm: &mut Machinery, mut base: *mut u64) -> Resume {
+    let pending = std::mem::take(&mut vm.compiled.pending);
+    let mut resume = Resume { pc: vm.code.stub(), base, raises: pending.raises };
+    let last = pending.frames.len() - 1;
+    for (index, frame) in pending.frames.iter().rev().enumerate() {
+        let function = &vm.program.functions[frame.function.index()];
+        let pc = vm.code.address(frame.function, frame.pc);
+        for &(register, bits) in &frame.registers {
+            // SAFETY: there is room for the frame, and the register belongs to it.
+            unsafe { *base.add(register as usize) = bits };
+        }
+        resume.pc = pc;
+        resume.base = base;
+        if index < last {
+            // The next frame is the callee's.
+            // SAFETY: there is room.
+            unsafe {
+                let depth = *base.sub(2);
+                base = base.add(function.registers.len() + FRAME_HEADER);
+                *base.sub(1) = pc as u64;
+                *base.sub(2) = depth.saturating_sub(1);
+            }
+        } else if frame.calling && !pending.raises {
+            // The call is over: its result goes where it belongs, and the next instruction is executed.
+            if let Some(call) = code::decode(&function.code, frame.pc as usize) {
+                if calls::call_result(&vm.program, function, &call).is_some() {
+                    // SAFETY: the register belongs to the frame.
+                    unsafe { *base.add(call.a as usize) = pending.result };
+                }
+                resume.pc = vm.code.address(frame.function, frame.pc + call.words.len() as u32);
+            }
+        }
+    }
+    resume
+}
+
+/// Lets every frame of the given code leave it when control comes back to it: on the stacks of all threads, the return addresses into it become those
+/// of landing pads.
+pub fn leave_frames(vm: &mut Machinery, id: CodeId) {
+    let Some(object) = vm.compiled.map.get(id) else { return };
+    let mut patch = |slot: *mut u64, returns: *const u8| {
+        let end = object.address.wrapping_add(object.tables.bytes.len());
+        if object.address <= returns
+            && returns <= end
+            && let Some(call) = object.call(returns)
+        {
+            // SAFETY: a slot of a frame that waits; the landing pad takes the result as a normal return would leave it.
+            unsafe { *slot = object.address.add(call.landing as usize) as u64 };
+        }
+    };
+    let position = vm.position;
+    // SAFETY: positions and crossings are those of live threads.
+    vm.threads.each(position, |position, crossing, _| unsafe {
+        super::frames::return_addresses(position, crossing, &mut patch)
+    });
+}

@@ -1,0 +1,82 @@
+//! The pieces of installed code, and the way from an address in one to the bytecode that it stands for.
+
+use super::request::{CallSite, CodeId, Compiled, Entry, Level, Site};
+use holloway_bytecode::FunctionId;
+use std::collections::BTreeMap;
+
+/// A piece of installed code.
+#[derive(Debug)]
+pub struct CodeObject {
+    /// Its number.
+    pub id: CodeId,
+    /// What was compiled.
+    pub function: FunctionId,
+    /// Where it is entered.
+    pub entry: Entry,
+    /// How.
+    pub level: Level,
+    /// Its first byte.
+    pub address: *const u8,
+    /// False once an assumption broke or it was replaced: it is not entered any more, and frames leave it as soon as control comes back to them.
+    pub valid: bool,
+    /// How often it was left because an assumption was wrong.
+    pub failures: u32,
+    /// What the compiler said.
+    pub tables: Compiled,
+}
+
+impl CodeObject {
+    /// The call that returns to this address.
+    pub fn call(&self, returns: *const u8) -> Option<&CallSite> {
+        let offset = (returns as usize - self.address as usize) as u32;
+        match self.tables.calls.binary_search_by_key(&offset, |call| call.returns) {
+            Ok(index) => Some(&self.tables.calls[index]),
+            // A frame that is to leave this code returns to the landing pad instead.
+            Err(_) => self.tables.calls.iter().find(|call| call.landing == offset),
+        }
+    }
+
+    /// A site by its number.
+    pub fn site(&self, number: u32) -> &Site {
+        &self.tables.sites[number as usize]
+    }
+}
+
+/// All installed code.
+#[derive(Default)]
+pub struct CodeMap {
+    objects: BTreeMap<CodeId, CodeObject>,
+    by_address: BTreeMap<usize, CodeId>,
+}
+
+impl CodeMap {
+    /// Adds a piece.
+    pub fn insert(&mut self, object: CodeObject) {
+        self.by_address.insert(object.address as usize, object.id);
+        self.objects.insert(object.id, object);
+    }
+
+    /// Takes a piece out.
+    pub fn remove(&mut self, id: CodeId) -> Option<CodeObject> {
+        let object = self.objects.remove(&id)?;
+        self.by_address.remove(&(object.address as usize));
+        Some(object)
+    }
+
+    /// A piece by its number.
+    pub fn get(&self, id: CodeId) -> Option<&CodeObject> {
+        self.objects.get(&id)
+    }
+
+    /// The same, to be changed.
+    pub fn get_mut(&mut self, id: CodeId) -> Option<&mut CodeObject> {
+        self.objects.get_mut(&id)
+    }
+
+    /// The piece that contains an address (its end counts: a call may be its last instruction).
+    pub fn find(&self, address: *const u8) -> Option<&CodeObject> {
+        let (&start, id) = self.by_address.range(..=address as usize).next_back()?;
+        let object = self.objects.get(id)?;
+        (address as usize <= start + object.tables.bytes.len()).then_some(object)
+    }
+}

@@ -1,0 +1,181 @@
+//! What a compiler must know of this virtual machine to make code for it: numbers and addresses, as plain values.
+
+use super::{helpers, stubs};
+use crate::context::Context;
+use crate::heap::{self, LARGEST_CELL};
+use crate::layout::ClassRecord;
+use crate::loader::Method;
+use crate::vm::Machinery;
+use holloway_bytecode::{ClassId, FunctionId, InterfaceId, Native, StringId};
+use std::mem::offset_of;
+
+/// Values that a frame state may hold at most: the places of the context's `exits`.
+pub const EXITS: usize = 512;
+
+/// Where the fields of the context are, in bytes.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct ContextOffsets {
+    pub control: i32,
+    pub classes: i32,
+    pub runs: i32,
+    pub globals: i32,
+    pub native_limit: i32,
+    pub exit_place: i32,
+    pub exit_depth: i32,
+    pub leave: i32,
+    pub result: i32,
+    pub exits: i32,
+}
+
+/// Addresses of what compiled code calls. The first argument is always the context. All but `deoptimize` and `native` preserve all
+/// registers; those want the place in `exit_place` if they can be seen by who walks the stack.
+#[derive(Clone, Copy, Debug)]
+pub struct Helpers {
+    /// `()`: a yieldpoint that is taken; `leave` after.
+    pub yieldpoint: u64,
+    /// `(class offset)`: a new object in `result`, or null.
+    pub allocate: u64,
+    /// `(class offset, length)`: a new array in `result`, or null.
+    pub allocate_array: u64,
+    /// `(object)`: before a store of a reference into an object whose header says so.
+    pub remember: u64,
+    /// `(array, index)`: likewise of an element.
+    pub remember_element: u64,
+    /// `(string or null, string or null)`: 0 or 1 in `result`.
+    pub same_text: u64,
+    /// `(place, frame pointer) -> context`: leaves; the values are in `exits`, `exit_depth`, `result`.
+    pub deoptimize: u64,
+    /// `(native, count, frame pointer) -> bits`: arguments in `exits`; `leave` after.
+    pub native: u64,
+}
+
+/// A class, as machine code needs it.
+#[derive(Clone, Copy, Debug)]
+pub struct ClassModel {
+    /// Offset of its record from the base of the class table; the high half of headers.
+    pub offset: u32,
+    /// That of the last class below it, in the same order.
+    pub last: u32,
+    /// Bytes of an instance (of classes with fields).
+    pub size: u32,
+    /// Size class and bytes of its cells; nothing if instances do not fit any.
+    pub cell: Option<(usize, usize)>,
+}
+
+/// What machine code for a virtual machine must know.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// The context.
+    pub context: ContextOffsets,
+    /// What it calls.
+    pub helpers: Helpers,
+    /// All classes.
+    pub classes: Vec<ClassModel>,
+    /// Below a class record: first place of each interface's methods.
+    interface_bases: Vec<u32>,
+    /// Addresses of the methods.
+    methods: Vec<u64>,
+    /// Addresses of the string constants.
+    strings: Vec<u64>,
+    /// Where a method holds the address of its machine code.
+    pub method_entry: i32,
+}
+
+impl Model {
+    /// The model of a machine.
+    pub(crate) fn of(vm: &Machinery) -> Model {
+        let class = |id: ClassId| {
+            let record: &ClassRecord = vm.classes.record(id);
+            let size = record.instance_size;
+            let small = (size as usize) <= LARGEST_CELL;
+            let cell = small.then(|| {
+                let class = heap::size_class(size as usize);
+                (class, heap::cell_size(class))
+            });
+            ClassModel { offset: vm.classes.offset(id), last: record.last, size, cell }
+        };
+        let program = &vm.program;
+        Model {
+            context: ContextOffsets {
+                control: offset_of!(Context, control) as i32,
+                classes: offset_of!(Context, classes) as i32,
+                runs: offset_of!(Context, runs) as i32,
+                globals: offset_of!(Context, globals) as i32,
+                native_limit: offset_of!(Context, native_limit) as i32,
+                exit_place: offset_of!(Context, exit_place) as i32,
+                exit_depth: offset_of!(Context, exit_depth) as i32,
+                leave: offset_of!(Context, leave) as i32,
+                result: offset_of!(Context, result) as i32,
+                exits: offset_of!(Context, exits) as i32,
+            },
+            helpers: Helpers {
+                yieldpoint: stubs::yieldpoint_stub as *const () as u64,
+                deoptimize: super::leave::deoptimize as *const () as u64,
+                allocate: stubs::allocate_stub as *const () as u64,
+                allocate_array: stubs::allocate_array_stub as *const () as u64,
+                remember: stubs::remember_stub as *const () as u64,
+                remember_element: stubs::remember_element_stub as *const () as u64,
+                native: helpers::native as *const () as u64,
+                same_text: stubs::same_text_stub as *const () as u64,
+            },
+            classes: (0..program.classes.len() as u32).map(|id| class(ClassId(id))).collect(),
+            interface_bases: vm.classes.interface_bases().to_vec(),
+            methods: (0..program.functions.len() as u32)
+                .map(|id| vm.code.method(FunctionId(id)) as u64)
+                .collect(),
+            strings: vm.strings.iter().map(|&string| string as u64).collect(),
+            method_entry: offset_of!(Method, entry) as i32,
+        }
+    }
+
+    /// A class.
+    pub fn class(&self, class: ClassId) -> &ClassModel {
+        &self.classes[class.index()]
+    }
+
+    /// Address of a method.
+    pub fn method(&self, function: FunctionId) -> u64 {
+        self.methods[function.index()]
+    }
+
+    /// Address of a string constant.
+    pub fn string(&self, string: StringId) -> u64 {
+        self.strings[string.index()]
+    }
+
+    /// Displacement of a slot of the method table from the class record.
+    pub fn virtual_displacement(&self, slot: u32) -> i32 {
+        (crate::layout::METHODS + slot as usize * 8) as i32
+    }
+
+    /// Displacement of an interface's method from the record of any class that implements it.
+    pub fn interface_displacement(&self, interface: InterfaceId, method: u32) -> i32 {
+        -8 * (self.interface_bases[interface.index()] + method + 1) as i32
+    }
+
+    /// Bytes from the class record to the table of bits, one for each interface, and the bit's place in it.
+    pub fn interface_bit(&self, interface: InterfaceId) -> (i32, u32) {
+        (offset_of!(ClassRecord, interfaces) as i32, interface.0)
+    }
+
+    /// How many bits that table has, in words, at this displacement from the class record.
+    pub fn interface_words(&self) -> i32 {
+        offset_of!(ClassRecord, interface_words) as i32
+    }
+
+    /// Address of a function for a native that only computes: with floats or with texts.
+    pub fn pure_native(&self, native: Native) -> Option<u64> {
+        helpers::pure_float(native).or_else(|| helpers::pure_text(native))
+    }
+
+    /// Cells of arrays that fit no size class begin here: larger ones are never allocated in line.
+    pub fn largest_cell(&self) -> usize {
+        LARGEST_CELL
+    }
+
+    /// The table from words to size classes, one byte each.
+    pub fn size_classes(&self) -> u64 {
+        heap::SIZE_CLASS_OF_WORDS.as_ptr() as u64
+    }
+}

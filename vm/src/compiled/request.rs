@@ -1,0 +1,140 @@
+//! What passes between the virtual machine and a compiler: a [`Request`] goes in, a [`Compiled`] comes out. Both are plain
+//! values, so that compiling can happen on any thread, and machine code becomes executable here only.
+
+use super::profile::Profile;
+use holloway_bytecode::{ClassId, FunctionId};
+use std::time::Duration;
+
+/// How much a compilation does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Level {
+    /// Only trivial methods are inlined, nothing is assumed.
+    O0,
+    /// Static inlining and all passes.
+    O1,
+    /// As `O1`, directed by the profile.
+    O2,
+}
+
+impl Level {
+    /// The name on the command line and in logs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::O0 => "o0",
+            Level::O1 => "o1",
+            Level::O2 => "o2",
+        }
+    }
+}
+
+/// Where compiled code is entered.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Entry {
+    /// By a call.
+    Method,
+    /// From a frame of the interpreter that stands at the loop header at this place.
+    Loop(u32),
+}
+
+/// What is to be compiled.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Request {
+    /// Its number: code knows it by this number, which is part of the code.
+    pub code: CodeId,
+    /// The function.
+    pub function: FunctionId,
+    /// Where it is entered.
+    pub entry: Entry,
+    /// How much to do.
+    pub level: Level,
+}
+
+/// Makes machine code. The virtual machine knows no more of the optimizing tier.
+pub trait Compiler: Send + Sync {
+    /// Compiles; `Err` says why the function stays interpreted.
+    fn compile(&self, request: &Request, profile: &dyn Profile) -> Result<Compiled, String>;
+}
+
+/// A piece of compiled code.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct CodeId(pub u32);
+
+/// Where the value of a register is when compiled code is left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Location {
+    /// In this place of the context's `exits`.
+    Exit(u16),
+    /// It is these bits.
+    Constant(u64),
+    /// The object of this recipe of the site.
+    Virtual(u16),
+}
+
+/// An object that exists in frames only until they are rebuilt.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VirtualObject {
+    /// Its class.
+    pub class: ClassId,
+    /// Its fields. A recipe only refers to earlier ones.
+    pub fields: Vec<Location>,
+}
+
+/// A frame of the interpreter, as compiled code leaves it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SiteFrame {
+    /// Whose.
+    pub function: FunctionId,
+    /// Its instruction.
+    pub pc: u32,
+    /// True if it is in the call at `pc`, false if it stands before the instruction.
+    pub calling: bool,
+    /// The live registers.
+    pub registers: Vec<(u16, Location)>,
+}
+
+/// A place at which compiled code can be left, or be seen by who walks the stack.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Site {
+    /// The frames, the innermost first; the last is that of the compiled method.
+    pub frames: Vec<SiteFrame>,
+    /// The objects to make.
+    pub objects: Vec<VirtualObject>,
+    /// Why it is left here, by name, for logs and counts; `call` for calls.
+    pub reason: &'static str,
+    /// Leaving here means that an assumption was wrong: the code is to be made again without it.
+    pub speculation: bool,
+}
+
+/// A call of another method.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CallSite {
+    /// Offset of the instruction after the call.
+    pub returns: u32,
+    /// Offset at which to go on instead if an error comes out of the callee, or this code has become invalid.
+    pub landing: u32,
+    /// The site.
+    pub site: u32,
+}
+
+/// What a compilation gives.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Compiled {
+    /// The machine code; it may be placed anywhere and is entered at its beginning.
+    pub bytes: Vec<u8>,
+    /// Places to leave.
+    pub sites: Vec<Site>,
+    /// Calls, by ascending `returns`.
+    pub calls: Vec<CallSite>,
+    /// The code is right only while these classes have no instances.
+    pub uninstantiated: Vec<ClassId>,
+    /// Machine code ranges with the bytecode that they come from: offset, function, pc; each holds up to the next.
+    pub positions: Vec<(u32, FunctionId, u32)>,
+    /// Decisions with their reasons, for the log.
+    pub notes: Vec<String>,
+    /// How many more calls must be allowed to nest where it is entered.
+    pub depth: u64,
+    /// Bytecode words that went in, inlined methods included.
+    pub words: usize,
+    /// Names and times of the steps.
+    pub steps: Vec<(&'static str, Duration)>,
+}

@@ -1,0 +1,260 @@
+//! The crossings between compiled code and the rest, in machine language: the only place that knows registers.
+//!
+//! Compiled code follows the System V convention: `fn(context, depth, arguments …) -> result`. The depth is how many more calls may
+//! nest; results are in `rax`, floats as their bits, zero for nothing. Frame pointers are kept, so that frames can be
+//! walked from `rbp`.
+//!
+//! * **Into compiled code** ([`enter_compiled`]): arguments from memory into registers. Its return address,
+//!   [`enter_return`], marks the frame below which the interpreter stands.
+//! * **A method without code** is called through its thunk ([`thunk`]), which puts the method into `r10` and goes to
+//!   [`interpret_stub`]: that saves the argument registers, and lets the interpreter run the method.
+//! * **Slow paths** of yieldpoints, allocation and barriers preserve every register, so that compiled code needs to save none.
+//! * **Leaving** works by exchanging the return address of a compiled frame, after which that frame returns as usual: to the
+//!   caller's landing pad when an error is on its way, or to [`continue_stub`], which goes on in the interpreter
+//!   in the name of the frame that has gone.
+
+#![cfg(target_arch = "x86_64")]
+
+use crate::context::Context;
+use crate::loader::Method;
+use std::arch::{global_asm, naked_asm};
+
+/// Integer arguments that go in registers, the context and the depth included.
+pub const INTEGER_REGISTERS: usize = 6;
+/// Float arguments that go in registers.
+pub const FLOAT_REGISTERS: usize = 8;
+
+/// The arguments of a call into compiled code.
+#[repr(C)]
+pub struct Arguments {
+    /// The first integer arguments: context, depth, ….
+    pub integers: [u64; INTEGER_REGISTERS],
+    /// The first float arguments.
+    pub floats: [f64; FLOAT_REGISTERS],
+    /// All that are left, in order.
+    pub stack: *const u64,
+    /// How many; even, so that the stack stays aligned (one more word does no harm).
+    pub stack_words: usize,
+}
+
+global_asm!(
+    ".hidden holloway_enter_compiled",
+    ".globl holloway_enter_compiled",
+    ".hidden holloway_enter_return",
+    ".globl holloway_enter_return",
+    "holloway_enter_compiled:",
+    // rdi: the code, rsi: the arguments.
+    "push rbp",
+    "mov rbp, rsp",
+    "mov rax, rdi",
+    "mov r11, rsi",
+    "mov rcx, [r11 + 120]",
+    "mov r10, [r11 + 112]",
+    "2: test rcx, rcx",
+    "jz 3f",
+    "push qword ptr [r10 + rcx * 8 - 8]",
+    "dec rcx",
+    "jmp 2b",
+    "3:",
+    "mov rdi, [r11]",
+    "mov rsi, [r11 + 8]",
+    "mov rdx, [r11 + 16]",
+    "mov rcx, [r11 + 24]",
+    "mov r8, [r11 + 32]",
+    "mov r9, [r11 + 40]",
+    "movsd xmm0, [r11 + 48]",
+    "movsd xmm1, [r11 + 56]",
+    "movsd xmm2, [r11 + 64]",
+    "movsd xmm3, [r11 + 72]",
+    "movsd xmm4, [r11 + 80]",
+    "movsd xmm5, [r11 + 88]",
+    "movsd xmm6, [r11 + 96]",
+    "movsd xmm7, [r11 + 104]",
+    "call rax",
+    "holloway_enter_return:",
+    "mov rsp, rbp",
+    "pop rbp",
+    "ret",
+);
+
+unsafe extern "C" {
+    #[link_name = "holloway_enter_compiled"]
+    fn enter_compiled_raw(code: *const u8, arguments: *const Arguments) -> u64;
+    #[link_name = "holloway_enter_return"]
+    static ENTER_RETURN: u8;
+}
+
+/// Calls compiled code.
+///
+/// # Safety
+/// `code` is the entry of installed, valid code, and the arguments are those of its signature.
+pub unsafe fn enter_compiled(code: *const u8, arguments: &Arguments) -> u64 {
+    // SAFETY: by the caller's promise.
+    unsafe { enter_compiled_raw(code, arguments) }
+}
+
+/// The return address of code that [`enter_compiled`] called.
+pub fn enter_return() -> *const u8 {
+    &raw const ENTER_RETURN
+}
+
+/// What [`interpret_stub`] saves.
+#[repr(C)]
+pub struct Saved {
+    /// Integer argument registers.
+    pub integers: [u64; INTEGER_REGISTERS],
+    /// Float argument registers.
+    pub floats: [u64; FLOAT_REGISTERS],
+}
+
+/// Runs the method in `r10` in the interpreter, with the arguments of this call.
+#[unsafe(naked)]
+pub unsafe extern "C" fn interpret_stub() {
+    naked_asm!(
+        "push rbp",
+        "mov rbp, rsp",
+        "sub rsp, 112",
+        "mov [rsp], rdi",
+        "mov [rsp + 8], rsi",
+        "mov [rsp + 16], rdx",
+        "mov [rsp + 24], rcx",
+        "mov [rsp + 32], r8",
+        "mov [rsp + 40], r9",
+        "movsd [rsp + 48], xmm0",
+        "movsd [rsp + 56], xmm1",
+        "movsd [rsp + 64], xmm2",
+        "movsd [rsp + 72], xmm3",
+        "movsd [rsp + 80], xmm4",
+        "movsd [rsp + 88], xmm5",
+        "movsd [rsp + 96], xmm6",
+        "movsd [rsp + 104], xmm7",
+        "mov rdi, r10",
+        "mov rsi, rsp",
+        "lea rdx, [rbp + 16]",
+        "mov rcx, rbp",
+        "call {interpret}",
+        "mov rsp, rbp",
+        "pop rbp",
+        "ret",
+        interpret = sym super::enter::interpret_from_compiled,
+    )
+}
+
+/// Stubs around helpers that preserve all registers, so that compiled code needs to save none on their account. Arguments are passed on;
+/// the fourth is the caller's frame pointer. Results go through the context.
+macro_rules! preserving {
+    ($($(#[$doc:meta])* $stub:ident => $helper:path;)*) => {$(
+        $(#[$doc])*
+        #[unsafe(naked)]
+        pub unsafe extern "C" fn $stub() {
+            naked_asm!(
+                "push rbp",
+                "mov rbp, rsp",
+                "push rax",
+                "push rcx",
+                "push rdx",
+                "push rsi",
+                "push rdi",
+                "push r8",
+                "push r9",
+                "push r10",
+                "push r11",
+                "sub rsp, 264",
+                "movups [rsp], xmm0",
+                "movups [rsp + 16], xmm1",
+                "movups [rsp + 32], xmm2",
+                "movups [rsp + 48], xmm3",
+                "movups [rsp + 64], xmm4",
+                "movups [rsp + 80], xmm5",
+                "movups [rsp + 96], xmm6",
+                "movups [rsp + 112], xmm7",
+                "movups [rsp + 128], xmm8",
+                "movups [rsp + 144], xmm9",
+                "movups [rsp + 160], xmm10",
+                "movups [rsp + 176], xmm11",
+                "movups [rsp + 192], xmm12",
+                "movups [rsp + 208], xmm13",
+                "movups [rsp + 224], xmm14",
+                "movups [rsp + 240], xmm15",
+                "mov rcx, [rbp]",
+                "call {helper}",
+                "movups xmm0, [rsp]",
+                "movups xmm1, [rsp + 16]",
+                "movups xmm2, [rsp + 32]",
+                "movups xmm3, [rsp + 48]",
+                "movups xmm4, [rsp + 64]",
+                "movups xmm5, [rsp + 80]",
+                "movups xmm6, [rsp + 96]",
+                "movups xmm7, [rsp + 112]",
+                "movups xmm8, [rsp + 128]",
+                "movups xmm9, [rsp + 144]",
+                "movups xmm10, [rsp + 160]",
+                "movups xmm11, [rsp + 176]",
+                "movups xmm12, [rsp + 192]",
+                "movups xmm13, [rsp + 208]",
+                "movups xmm14, [rsp + 224]",
+                "movups xmm15, [rsp + 240]",
+                "add rsp, 264",
+                "pop r11",
+                "pop r10",
+                "pop r9",
+                "pop r8",
+                "pop rdi",
+                "pop rsi",
+                "pop rdx",
+                "pop rcx",
+                "pop rax",
+                "pop rbp",
+                "ret",
+                helper = sym $helper,
+            )
+        }
+    )*};
+}
+
+preserving! {
+    /// A yieldpoint that is taken.
+    yieldpoint_stub => super::helpers::yieldpoint;
+    /// An allocation that does not fit its run.
+    allocate_stub => super::helpers::allocate;
+    /// An allocation of an array.
+    allocate_array_stub => super::helpers::allocate_array;
+    /// A store into an old object.
+    remember_stub => super::helpers::remember;
+    /// A store into an old array.
+    remember_element_stub => super::helpers::remember_element;
+    /// Two texts that are not the same object.
+    same_text_stub => super::helpers::same_text;
+}
+
+/// Where a frame returns to that is to go on in the interpreter: with the context in `rax`, and its real return address
+/// in the context.
+#[unsafe(naked)]
+pub unsafe extern "C" fn continue_stub() {
+    naked_asm!(
+        "push qword ptr [rax + {continue_at}]",
+        "push rbp",
+        "mov rbp, rsp",
+        "mov rdi, rax",
+        "mov rsi, rbp",
+        "call {resume}",
+        "pop rbp",
+        "ret",
+        continue_at = const std::mem::offset_of!(Context, continue_at),
+        resume = sym super::leave::resume_from_compiled,
+    )
+}
+
+/// Bytes of a thunk.
+pub const THUNK: usize = 32;
+
+/// The thunk of a method: puts it into `r10` and goes to [`interpret_stub`].
+pub fn thunk(method: *const Method) -> [u8; THUNK] {
+    let mut bytes = [0xcc; THUNK];
+    bytes[0..2].copy_from_slice(&[0x49, 0xba]);
+    bytes[2..10].copy_from_slice(&(method as u64).to_le_bytes());
+    bytes[10..12].copy_from_slice(&[0x49, 0xbb]);
+    bytes[12..20].copy_from_slice(&(interpret_stub as *const () as u64).to_le_bytes());
+    bytes[20..23].copy_from_slice(&[0x41, 0xff, 0xe3]);
+    bytes
+}

@@ -2,12 +2,13 @@
 
 use crate::build;
 use crate::hierarchy::Hierarchy;
-use crate::ir::{self, Region, RegionEntry};
+use crate::ir::{self, Op, Region, RegionEntry};
 use crate::lower::{self, Target};
 use crate::options::Options;
 use crate::passes::{self, Input, Notes};
 use holloway_bytecode::verify::VerifiedProgram;
 use holloway_vm::compiled::{Compiled, Compiler, Entry, Model, Profile, Request};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -99,6 +100,11 @@ impl Compiler for Jit {
         steps.push(("cranelift", start.elapsed()));
         let words = |inline: &ir::Inline| self.program.functions[inline.function.index()].code.len();
         compiled.words = region.inlines.iter().map(words).sum();
+        let made = region.blocks.iter().flat_map(|block| &block.nodes).filter_map(|&value| match region.op(value) {
+            Op::New(class) | Op::Virtual(class) => Some(class),
+            _ => None,
+        });
+        compiled.instantiates = made.collect::<BTreeSet<_>>().into_iter().collect();
         compiled.uninstantiated = notes.uninstantiated.into_iter().collect();
         compiled.notes = notes.inlining;
         compiled.steps = steps;

@@ -1,9 +1,12 @@
 //! The modes in which every case runs. Whatever a program does, it must do it in all of them: one more tier or one
 //! more stress is one more row.
 
+use holloway_jit::Jit;
+use holloway_vm::compiled::Level;
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Dispatch, VmOptions};
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 /// A way to run a program.
 pub struct Mode {
@@ -19,7 +22,53 @@ pub const MODES: &[Mode] = &[
     Mode { name: "loop", apply: |options| options.dispatch = Dispatch::Loop },
     Mode { name: "gc-stress", apply: gc_stress },
     Mode { name: "virtual-timer", apply: virtual_timer },
+    Mode { name: "o0", apply: |options| compiled(options, Level::O0) },
+    Mode { name: "o1", apply: |options| compiled(options, Level::O1) },
+    Mode { name: "o2", apply: |options| compiled(options, Level::O2) },
+    Mode { name: "adaptive", apply: adaptive },
+    Mode { name: "osr", apply: osr_every_backedge },
+    Mode { name: "deopt-1", apply: |options| deopt_every(options, 1) },
+    Mode { name: "deopt-7", apply: |options| deopt_every(options, 7) },
+    Mode { name: "deopt-101", apply: |options| deopt_every(options, 101) },
+    Mode { name: "o2-gc-stress", apply: compiled_gc_stress },
 ];
+
+/// Everything is compiled at a level, at once, when it is entered for the first time.
+fn compiled(options: &mut VmOptions, level: Level) {
+    options.tiers.compiler = Some(Box::new(|program, model| Ok(Arc::new(Jit::new(program, model, true)?))));
+    options.tiers.level = Some(level);
+    options.tiers.synchronous = true;
+    options.tiers.method_threshold = 1;
+    options.tiers.loop_steps = 1;
+}
+
+/// What is hot is compiled in the background. Thresholds are low, so that small programs have something hot.
+fn adaptive(options: &mut VmOptions) {
+    compiled(options, Level::O2);
+    options.tiers.level = None;
+    options.tiers.synchronous = false;
+    options.tiers.method_threshold = 20;
+}
+
+/// Compiled loops are entered at every back edge.
+fn osr_every_backedge(options: &mut VmOptions) {
+    compiled(options, Level::O2);
+    options.tiers.method_threshold = u32::MAX;
+    options.tiers.osr_every_backedge = true;
+}
+
+/// Compiled code is left at every n-th yieldpoint, and entered again at every back edge.
+fn deopt_every(options: &mut VmOptions, n: u32) {
+    compiled(options, Level::O2);
+    options.tiers.deopt_every = Some(n);
+    options.tiers.osr_every_backedge = true;
+}
+
+/// The collector runs all the time while references are in machine registers.
+fn compiled_gc_stress(options: &mut VmOptions) {
+    compiled(options, Level::O2);
+    gc_stress(options);
+}
 
 /// A collection at every few allocations, minor and full by turns; the dead are overwritten.
 fn gc_stress(options: &mut VmOptions) {

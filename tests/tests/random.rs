@@ -3,8 +3,11 @@
 
 use holloway_tests::modes::{MODES, Mode};
 use holloway_tests::random::campaign::{Campaign, failures_folder};
+use holloway_tests::random::differ::{Verdict, check};
 use holloway_tests::random::feature::Feature;
 use holloway_tests::random::generate;
+use std::io::Write;
+use std::panic::catch_unwind;
 use std::time::Instant;
 
 /// Programs that a plain `cargo test` runs.
@@ -23,7 +26,9 @@ fn modes() -> Vec<&'static Mode> {
         Err(_) => MODES.iter().collect(),
         Ok(names) => names
             .split(',')
-            .map(|name| MODES.iter().find(|mode| mode.name == name).unwrap_or_else(|| panic!("no mode {name}")))
+            .map(|name| {
+                MODES.iter().find(|mode| mode.name == name).unwrap_or_else(|| panic!("no mode {name}"))
+            })
             .collect(),
     }
 }
@@ -66,4 +71,50 @@ fn a_seed_is_a_program() {
     for seed in 0..20 {
         assert_eq!(generate(seed).tree.program_text(), generate(seed).tree.program_text());
     }
+}
+
+/// A mode that is wrong on purpose: whatever prints two sevens in a row prints more than it should. From outside, a
+/// mistake in compiled code looks like this.
+const WRONG: Mode = Mode {
+    name: "wrong",
+    apply: |options| {
+        let output = std::mem::replace(&mut options.output, Box::new(std::io::sink()));
+        options.output = Box::new(Tampering(output));
+    },
+};
+
+struct Tampering(Box<dyn Write + Send>);
+
+impl Write for Tampering {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if bytes.windows(2).any(|pair| pair == b"77") {
+            self.0.write_all(b"tampered ")?;
+        }
+        self.0.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[test]
+fn a_wrong_mode_is_found_and_its_program_made_small() {
+    let modes = [&MODES[0], &WRONG];
+    let differs =
+        |text: &str| matches!(check(text, &modes), Verdict::Different(found) if found.mode == "wrong");
+    let seed = (0..100).find(|&seed| differs(&generate(seed).tree.program_text())).expect("some print 77");
+    let folder = failures_folder().join("wrong-on-purpose");
+    let campaign = Campaign { first_seed: seed, count: 1, modes: &modes, folder: folder.clone() };
+    let report = catch_unwind(|| campaign.run()).expect_err("the campaign must fail");
+    let report = report.downcast_ref::<String>().expect("a message");
+    assert_eq!(report, "1 of 1 failed");
+    let written =
+        std::fs::read_to_string(folder.join(format!("{seed}.hol"))).expect("the failure is written down");
+    let (program, comments) = written.split_once("\n// the reference:").expect("what the reference did");
+    assert!(comments.contains("// wrong:") && comments.contains("tampered"), "{written}");
+    assert!(program.lines().count() < 20, "{written}");
+    assert!(differs(&written), "{written}");
+    assert!(std::fs::remove_dir_all(&folder).is_ok());
 }

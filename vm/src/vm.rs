@@ -285,6 +285,8 @@ pub struct BranchCount {
 
 impl Drop for Machinery {
     fn drop(&mut self) {
+        // The compiler's thread reads counters of the code, which goes away next.
+        self.compiled.stop();
         self.signals.detach();
     }
 }

@@ -118,7 +118,7 @@ impl Builder<'_, '_> {
         }
         self.incoming[block.index()] = known;
         if self.plan.is_loop_target(self.function, block) {
-            self.yieldpoint(YieldKind::Loop)?;
+            self.yieldpoint(YieldKind::Header)?;
         }
         self.live = live::BlockLife::of(self.program, self.function, &self.liveness, &self.plan.cfg, block);
         Ok(())
@@ -155,8 +155,16 @@ impl Builder<'_, '_> {
             match instruction.op.shape() {
                 OpShape::Plain | OpShape::Wide => self.instruction(&instruction)?,
                 OpShape::Call => self.call(&instruction)?,
-                OpShape::Branch | OpShape::LoopBranch => self.branch(block, &instruction)?,
-                OpShape::Jump | OpShape::LoopJump => self.go_on(block)?,
+                OpShape::Branch => self.branch(block, &instruction)?,
+                OpShape::LoopBranch => {
+                    self.loop_yieldpoint()?;
+                    self.branch(block, &instruction)?;
+                }
+                OpShape::Jump => self.go_on(block)?,
+                OpShape::LoopJump => {
+                    self.loop_yieldpoint()?;
+                    self.go_on(block)?;
+                }
                 OpShape::Switch => self.switch(block, &instruction)?,
                 OpShape::Return => self.leave(&instruction)?,
                 OpShape::Throw => {
@@ -171,6 +179,13 @@ impl Builder<'_, '_> {
                 self.go_on(block)?;
             }
         }
+        Ok(())
+    }
+
+    /// The yieldpoint of a back edge, before the branch.
+    fn loop_yieldpoint(&mut self) -> Built<()> {
+        let state = self.before()?;
+        self.emit_with(Op::Yieldpoint(YieldKind::Loop), &[], Ty::None, Some(state));
         Ok(())
     }
 

@@ -82,11 +82,18 @@ pub enum ElementKind {
 }
 
 /// Which yieldpoint.
+///
+/// That of a loop is on its back edges, before the branch back: so what a loop tests and what its body does with the answer are not
+/// separated. Where a loop begins there is a mark without code, for its frame state.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[allow(missing_docs)]
 pub enum YieldKind {
+    /// A method was entered.
     Prologue,
+    /// A loop begins: no code, only the state with which the interpreter would begin it.
+    Header,
+    /// A loop is about to go back.
     Loop,
+    /// A method is about to return.
     Epilogue,
 }
 

@@ -69,7 +69,8 @@ const PLAIN: &[Op] = &[
 const ELEMENTS: [ElementKind; 5] =
     [ElementKind::Byte, ElementKind::Bool, ElementKind::Int, ElementKind::Float, ElementKind::Ref];
 
-const YIELD_KINDS: [YieldKind; 3] = [YieldKind::Prologue, YieldKind::Loop, YieldKind::Epilogue];
+const YIELD_KINDS: [YieldKind; 4] =
+    [YieldKind::Prologue, YieldKind::Header, YieldKind::Loop, YieldKind::Epilogue];
 
 /// The operation here; the flag says that it had details, so that operands are in parentheses.
 pub(super) fn operation(parser: &Parser<'_>, c: &mut Cursor<'_>) -> Read<(Op, bool)> {

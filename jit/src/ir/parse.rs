@@ -145,8 +145,8 @@ impl Parser<'_> {
 
     fn inline(&mut self, c: &mut Cursor<'_>) -> Read<()> {
         let next = self.region().inlines.len() as u32;
-        if c.numbered('i') != Some(next) {
-            return c.expected(&format!("`i{next}`: methods are numbered in order"));
+        if !c.eat_word(&format!("i{next}")) {
+            return c.expected(&format!("`i{next}` (methods are numbered in order)"));
         }
         c.expect("=")?;
         let function = FunctionId(c.reference("function", &self.names.functions)?);

@@ -168,6 +168,7 @@ pub(super) fn element(kind: ElementKind) -> &'static str {
 pub(super) fn yield_kind(kind: YieldKind) -> &'static str {
     match kind {
         YieldKind::Prologue => "prologue",
+        YieldKind::Header => "header",
         YieldKind::Loop => "loop",
         YieldKind::Epilogue => "epilogue",
     }

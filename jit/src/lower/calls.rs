@@ -179,6 +179,9 @@ impl Lowering<'_, '_> {
 
     /// Tests the control word. Before the prologue's, whether there is room for what this code calls.
     pub fn yieldpoint(&mut self, value: Value, kind: YieldKind) {
+        if kind == YieldKind::Header {
+            return;
+        }
         if kind == YieldKind::Prologue && self.needed > 0 {
             let exit = self.exit_of(value, Reason::Depth);
             let shallow = self.builder.ins().icmp_imm_u(
@@ -195,7 +198,9 @@ impl Lowering<'_, '_> {
         }
         let control = self.builder.ins().load(types::I32, PLAIN, self.context, self.model.context.control);
         let taken = match kind {
-            YieldKind::Loop => self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThan, control, 0),
+            YieldKind::Loop | YieldKind::Header => {
+                self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThan, control, 0)
+            }
             YieldKind::Prologue | YieldKind::Epilogue => control,
         };
         let (slow, next) = (self.new_cold_block(), self.new_block());

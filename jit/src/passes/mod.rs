@@ -1,7 +1,18 @@
 //! The passes: a list of values, each with a name. A pass changes a region and says whether it did.
 
+pub mod blocks;
+pub mod conditions;
+pub mod dead;
 pub mod devirtualize;
+pub mod edit;
+pub mod facts;
+pub mod gvn;
 pub mod inline;
+pub mod licm;
+pub mod memory;
+pub mod params;
+pub mod preheaders;
+pub mod simplify;
 
 use crate::hierarchy::Hierarchy;
 use crate::ir::Region;
@@ -48,4 +59,13 @@ pub fn by_name(name: &str) -> Option<&'static Pass> {
 pub const ALL: &[Pass] = &[
     Pass { name: "devirtualize", run: devirtualize::run },
     Pass { name: "inline", run: inline::run },
+    Pass { name: "stores", run: |region, _, _| crate::build::stores::relax(region) },
+    Pass { name: "gvn", run: gvn::run },
+    Pass { name: "conditions", run: conditions::run },
+    Pass { name: "memory", run: memory::run },
+    Pass { name: "licm", run: licm::run },
+    Pass { name: "simplify", run: simplify::run },
+    Pass { name: "params", run: params::run },
+    Pass { name: "blocks", run: blocks::run },
+    Pass { name: "dead", run: dead::run },
 ];

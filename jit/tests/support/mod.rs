@@ -1,7 +1,9 @@
 //! What the tests share: files in sections, programs and profiles from them, and expectations that can be blessed.
 #![allow(dead_code)]
 
+pub mod evaluate;
 pub mod profile;
+pub mod random;
 
 use holloway_bytecode::text::{PRELUDE, assemble};
 use holloway_bytecode::verify::{VerifiedProgram, verify};

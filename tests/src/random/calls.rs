@@ -85,7 +85,8 @@ impl Generator {
 
     /// An element of some array.
     pub fn element(&mut self, kind: &Type, depth: usize) -> Option<Expression> {
-        let in_bytes = |variable: &super::generator::Variable| *kind == Type::Int && variable.kind == Type::Bytes;
+        let in_bytes =
+            |variable: &super::generator::Variable| *kind == Type::Int && variable.kind == Type::Bytes;
         let array = Type::array(kind.clone());
         let variable = self.variable(|variable| variable.kind == array || in_bytes(variable))?;
         if variable.kind == Type::Bytes {

@@ -46,8 +46,10 @@ impl Campaign<'_> {
     pub fn run(&self) -> usize {
         let folder_error = std::fs::create_dir_all(&self.folder).err();
         assert!(folder_error.is_none(), "cannot make {}: {folder_error:?}", self.folder.display());
+        self.forget_running();
         let (failed, discarded) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let seeds: Vec<u64> = (0..self.count as u64).map(|number| self.first_seed.wrapping_add(number)).collect();
+        let seeds: Vec<u64> =
+            (0..self.count as u64).map(|number| self.first_seed.wrapping_add(number)).collect();
         let name = |seed: &u64| format!("RANDOM_SEED={seed} RANDOM_PROGRAMS=1");
         check_all(&seeds, name, |&seed| {
             if failed.load(Ordering::Relaxed) >= MOST_FAILURES {
@@ -85,6 +87,16 @@ impl Campaign<'_> {
         discarded
     }
 
+    /// Removes what an earlier process left that did not come to its end: somebody has seen it, or does not care.
+    fn forget_running(&self) {
+        for entry in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            if entry.file_name().to_string_lossy().starts_with("running-") {
+                // What cannot be removed is only confusing.
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+
     fn write(&self, seed: u64, text: &str) -> Result<String, String> {
         let path = self.folder.join(format!("{seed}.hol"));
         std::fs::write(&path, text).map_err(|error| error.to_string())?;
@@ -108,16 +120,18 @@ impl Campaign<'_> {
                 _ => false,
             });
         }
-        let path = self.write(generated.seed, &with_comments(generated.seed, &tree.program_text(), &smallest))?;
+        let path =
+            self.write(generated.seed, &with_comments(generated.seed, &tree.program_text(), &smallest))?;
         let shown = difference(&smallest.expected, &smallest.actual);
         let (mode, kind) = (found.mode, found.kind);
         Ok(format!("{mode} differs from {} ({kind:?}); see {path}\n{shown}", self.modes[0].name))
     }
 }
 
-/// The program with what is wrong about it.
-fn with_comments(seed: u64, text: &str, difference: &Difference) -> String {
-    let mut all = format!("// Random program {seed}: {} differs ({:?}).\n{text}", difference.mode, difference.kind);
+/// The text of a program with what is wrong about it.
+pub fn with_comments(seed: u64, text: &str, difference: &Difference) -> String {
+    let mut all =
+        format!("// Random program {seed}: {} differs ({:?}).\n{text}", difference.mode, difference.kind);
     for (title, lines) in [("the reference", &difference.expected), (difference.mode, &difference.actual)] {
         all += &format!("\n// {title}:\n");
         for line in lines.iter().take(200) {

@@ -28,7 +28,8 @@ impl Generator {
     pub fn declare_family(&mut self, letter: &str) {
         let base = format!("{letter}0");
         let isolated = self.globals.is_empty() || self.choice.percent(60);
-        let methods: Vec<Callable> = (0..self.choice.between(2, 3)).map(|_| self.signature(isolated)).collect();
+        let methods: Vec<Callable> =
+            (0..self.choice.between(2, 3)).map(|_| self.signature(isolated)).collect();
         let interface = self.choice.percent(55).then(|| format!("Like{letter}"));
         if let Some(interface) = &interface {
             self.declare_interface(interface, &methods);
@@ -55,7 +56,8 @@ impl Generator {
 
     /// The name and type of a virtual method.
     fn signature(&mut self, isolated: bool) -> Callable {
-        let parameters = (0..self.choice.between(0, 2)).map(|_| [Int, Int, Float, Bool][self.choice.below(4)].clone());
+        let parameters =
+            (0..self.choice.between(0, 2)).map(|_| [Int, Int, Float, Bool][self.choice.below(4)].clone());
         let parameters: Vec<Type> = parameters.collect();
         let result = [Int, Int, Int, Float, Bool, Text][self.choice.below(6)].clone();
         let throws = self.choice.percent(15);
@@ -144,7 +146,13 @@ impl Generator {
         ancestors.extend(interface.map(str::to_string));
         let supers = interface.map(|interface| format!(" : {interface}")).unwrap_or_default();
         let keyword = if is_abstract { "abstract class" } else { "class" };
-        self.finish(draft, &format!("{keyword} {name}{supers} @"), ancestors, all, (!is_abstract).then_some(constructor))
+        self.finish(
+            draft,
+            &format!("{keyword} {name}{supers} @"),
+            ancestors,
+            all,
+            (!is_abstract).then_some(constructor),
+        )
     }
 
     fn declare_subclass(&mut self, name: &str, superclass: &Class, isolated: bool) -> Class {
@@ -163,7 +171,8 @@ impl Generator {
             self.digest_method(&mut draft);
         }
         let inherited: Vec<Callable> = superclass.methods.clone();
-        for method in inherited.iter().filter(|method| method.cost == METHOD_COST && method.name != "digest") {
+        for method in inherited.iter().filter(|method| method.cost == METHOD_COST && method.name != "digest")
+        {
             // An abstract method of the base must be there, and nobody remembers which are: override most.
             if self.choice.percent(75) || self.is_abstract(superclass, method) {
                 self.method(&mut draft, method, "override ");
@@ -177,7 +186,8 @@ impl Generator {
 
     /// Has nobody above an implementation yet.
     fn is_abstract(&self, superclass: &Class, method: &Callable) -> bool {
-        superclass.constructor.is_none() && !self.implemented.contains(&(superclass.name.clone(), method.name.clone()))
+        superclass.constructor.is_none()
+            && !self.implemented.contains(&(superclass.name.clone(), method.name.clone()))
     }
 
     fn finish(
@@ -210,7 +220,9 @@ impl Generator {
                 parameters.push((parameter, kind.clone()));
             } else {
                 let value = match kind {
-                    Type::Array(_) => Expression::text(kind, format!("Array<Int>({}, 1)", self.choice.between(1, 8))),
+                    Type::Array(_) => {
+                        Expression::text(kind, format!("Array<Int>({}, 1)", self.choice.between(1, 8)))
+                    }
                     Type::Function(..) => self.start_function(),
                     Type::Named(name, _) => Expression::text(kind, format!("{name}.{name}None")),
                     _ => Expression::text(kind, "null"),
@@ -236,7 +248,9 @@ impl Generator {
             body.push(Statement::text(format!("this.{0} = mix(this.{0}, {call})", field.name)));
         }
         let list: Vec<String> = parameters.iter().map(|(name, kind)| format!("{name}: {kind}")).collect();
-        draft.members.push(Statement::new(&format!("init({}) @", list.join(", ")), [Block::new(body).into()]));
+        draft
+            .members
+            .push(Statement::new(&format!("init({}) @", list.join(", ")), [Block::new(body).into()]));
         let constructor: Vec<Type> = parameters.into_iter().map(|(_, kind)| kind).collect();
         self.constructors.push((draft.name.clone(), constructor.clone()));
         constructor
@@ -244,13 +258,20 @@ impl Generator {
 
     /// What the constructor of a class takes, abstract ones included.
     fn constructor_of(&self, name: &str) -> Vec<Type> {
-        self.constructors.iter().find(|(class, _)| class == name).map(|(_, kinds)| kinds.clone()).unwrap_or_default()
+        self.constructors
+            .iter()
+            .find(|(class, _)| class == name)
+            .map(|(_, kinds)| kinds.clone())
+            .unwrap_or_default()
     }
 
     fn start_function(&mut self) -> Expression {
         let constant = self.choice.between(1, 99);
         let body = *self.choice.pick(&["x + C", "x ^ C", "x * C", "C - x", "x >> 1"]);
-        Expression::text(&Type::int_function(), format!("|x: Int| {}", body.replace('C', &constant.to_string())))
+        Expression::text(
+            &Type::int_function(),
+            format!("|x: Int| {}", body.replace('C', &constant.to_string())),
+        )
     }
 
     /// Surroundings of a body, with the fields in scope.
@@ -292,7 +313,8 @@ impl Generator {
     /// An implementation of a method.
     fn method(&mut self, draft: &mut Draft, method: &Callable, modifier: &str) {
         let names = names(method);
-        let parameters: Vec<(String, Type)> = names.iter().cloned().zip(method.parameters.iter().cloned()).collect();
+        let parameters: Vec<(String, Type)> =
+            names.iter().cloned().zip(method.parameters.iter().cloned()).collect();
         let above = draft.superclass.as_ref().is_some_and(|class| !self.is_abstract(class, method));
         let calls_super = above && self.choice.percent(35) && !method.throws;
         let block = self.method_body(draft, method.throws, &method.result, &parameters, |g| {
@@ -301,7 +323,8 @@ impl Generator {
             let value = g.value(&method.result, 3);
             if calls_super {
                 g.mark(Feature::SuperCall);
-                let call = Expression::text(&method.result, format!("super.{}({})", method.name, names.join(", ")));
+                let call =
+                    Expression::text(&method.result, format!("super.{}({})", method.name, names.join(", ")));
                 let value = match method.result {
                     Int => expression(&Int, "mix(@, @)", [call, value]),
                     Float => expression(&Float, "(@ - @)", [call, value]),
@@ -352,7 +375,14 @@ impl Generator {
         ]);
         draft.members.push(Statement::new(&format!("final fn {name}(n: Int) -> Int @"), [body.into()]));
         let cost = (rounds as i64 + 1) * (METHOD_COST + 5);
-        Some(Callable { name, parameters: vec![Int], result: Int, cost, throws: false, effects: method.effects })
+        Some(Callable {
+            name,
+            parameters: vec![Int],
+            result: Int,
+            cost,
+            throws: false,
+            effects: method.effects,
+        })
     }
 
     /// A static variable and a static function.

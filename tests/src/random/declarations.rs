@@ -56,7 +56,8 @@ impl Generator {
 
     /// Enums. Some hold themselves; what looks into those goes only so deep.
     pub fn declare_enums(&mut self) {
-        for _ in 0..self.choice.between(0, 2) {
+        let count = if self.choice.percent(85) { self.choice.between(1, 2) } else { 0 };
+        for _ in 0..count {
             self.declare_enum();
         }
     }
@@ -150,9 +151,14 @@ impl Generator {
                 Statement::text("var last: T"),
                 Statement::text("init(v: T) { this.last = v; super(v) }"),
                 Statement::text("override fn set(v: T) { last = value; value = v }"),
-                Statement::text("override fn get() -> T { if reads % 2 == 1 { reads += 1; last } else { super.get() } }"),
+                Statement::text(
+                    "override fn get() -> T { if reads % 2 == 1 { reads += 1; last } else { super.get() } }",
+                ),
             ];
-            self.add(Statement::new(&format!("class {below}<T> : {name}<T> @"), [Block::new(members).into()]));
+            self.add(Statement::new(
+                &format!("class {below}<T> : {name}<T> @"),
+                [Block::new(members).into()],
+            ));
             self.subcells.push((below, name.clone()));
         }
         self.cells.push(name);

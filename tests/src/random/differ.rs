@@ -86,10 +86,13 @@ impl Write for Kept {
 /// The flags of all runs. They are read once, because reading flags takes longer than many programs run.
 fn arguments() -> Result<&'static MachineArguments, String> {
     static ARGUMENTS: OnceLock<Result<MachineArguments, String>> = OnceLock::new();
-    ARGUMENTS.get_or_init(|| MachineArguments::from_flags(FLAGS.iter().copied())).as_ref().map_err(Clone::clone)
+    ARGUMENTS
+        .get_or_init(|| MachineArguments::from_flags(FLAGS.iter().copied()))
+        .as_ref()
+        .map_err(Clone::clone)
 }
 
-/// Runs a program in a mode: what it did, and how it ended.
+/// Runs a program in a mode: what it did, and how it ended. `Err` if there could be no virtual machine.
 pub fn run_in(
     program: &Arc<VerifiedProgram>,
     mode: &Mode,
@@ -104,7 +107,8 @@ pub fn run_in(
         options.heap.full_threshold = 4 * NURSERY;
     }
     (mode.apply)(&mut options);
-    options.heap.stress = options.heap.stress.and_then(|period| NonZeroU32::new(period.get().max(STRESS_PERIOD)));
+    options.heap.stress =
+        options.heap.stress.and_then(|period| NonZeroU32::new(period.get().max(STRESS_PERIOD)));
     let outcome = Vm::new(program.clone(), options)?.run();
     let bytes = std::mem::take(&mut *output.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
     let described = run::describe(&String::from_utf8_lossy(&bytes), &outcome, true);

@@ -179,10 +179,8 @@ impl Generator {
         });
         statements.insert(0, Statement::text(format!("{counter} += 1")));
         statements.insert(1, statement(&format!("if {counter} > {times} {{ break @ }}"), [value]));
-        let whole = Statement::new(
-            &format!("let {result}: Int = {label}loop @"),
-            [Block::new(statements).into()],
-        );
+        let whole =
+            Statement::new(&format!("let {result}: Int = {label}loop @"), [Block::new(statements).into()]);
         self.declare(&result, &Int, false);
         vec![Statement::text(format!("var {counter} = 0")), whole]
     }
@@ -191,9 +189,13 @@ impl Generator {
     fn item_loop(&mut self, body: &mut dyn FnMut(&mut Self) -> Vec<Statement>) -> Option<Statement> {
         let times_left = self.around.budget / (self.around.times * 20);
         let variable = self.variable(|variable| match &variable.kind {
-            Type::Array(_) | Type::Bytes => variable.length.is_some_and(|length| (length as i64) < times_left),
+            Type::Array(_) | Type::Bytes => {
+                variable.length.is_some_and(|length| (length as i64) < times_left)
+            }
             Type::Named(name, arguments) => {
-                (name == "Set" || (name == "List" && variable.length.is_some())) && arguments.len() == 1 && times_left > 40
+                (name == "Set" || (name == "List" && variable.length.is_some()))
+                    && arguments.len() == 1
+                    && times_left > 40
             }
             _ => false,
         })?;
@@ -220,7 +222,9 @@ impl Generator {
 
     /// Changes what a variable seems to be. Nothing is done with variables of type `Unit`.
     fn change_kind(&mut self, name: &str, kind: &Type) {
-        for variable in self.scope.iter_mut().chain(&mut self.globals).filter(|variable| variable.name == name) {
+        for variable in
+            self.scope.iter_mut().chain(&mut self.globals).filter(|variable| variable.name == name)
+        {
             variable.kind = kind.clone();
         }
     }

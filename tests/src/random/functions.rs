@@ -164,7 +164,8 @@ impl Generator {
         let one = expression(&Int, &format!("{next}(n - 1, @)"), [self.value(&Int, 1)]);
         let value = if twice {
             let other = expression(&Int, &format!("{next}(n - 2, @)"), [self.value(&Int, 1)]);
-            expression(&Int, *self.choice.pick(&["mix(@, @)", "(@ - @)", "(@ ^ @)"]), [one, other])
+            let template = *self.choice.pick(&["mix(@, @)", "(@ - @)", "(@ ^ @)"]);
+            expression(&Int, template, [one, other])
         } else {
             match self.choice.below(3) {
                 // A call whose result is the result.
@@ -179,7 +180,8 @@ impl Generator {
     pub fn declare_bottomless(&mut self) -> String {
         self.mark(Feature::StackOverflow);
         let name = self.fresh("deep");
-        let body = *self.choice.pick(&["N(n + 1) + 1", "mix(n, N(n ^ 5))", "if n == -7 { 0 } else { N(n + 1) }"]);
+        let body =
+            *self.choice.pick(&["N(n + 1) + 1", "mix(n, N(n ^ 5))", "if n == -7 { 0 } else { N(n + 1) }"]);
         let value = Expression::text(&Int, body.replace('N', &name));
         let block = block_with_value(Vec::new(), value);
         self.add(Statement::new(&format!("fn {name}(n: Int) -> Int @"), [block.into()]));

@@ -324,7 +324,9 @@ impl Generator {
     /// Classes and interfaces of which there can be objects so far.
     pub fn instantiable(&self) -> Vec<String> {
         let has_objects = |class: &&Class| {
-            self.classes.iter().any(|other| other.constructor.is_some() && other.ancestors.contains(&class.name))
+            self.classes
+                .iter()
+                .any(|other| other.constructor.is_some() && other.ancestors.contains(&class.name))
         };
         self.classes.iter().filter(has_objects).map(|class| class.name.clone()).collect()
     }
@@ -337,8 +339,7 @@ impl Generator {
     /// Variables that are, or may be, objects of classes and interfaces of the program.
     pub fn object(&mut self) -> Option<(Variable, Class)> {
         let names: Vec<String> = self.classes.iter().map(|class| class.name.clone()).collect();
-        let is_object =
-            |kind: &Type| matches!(kind, Type::Named(name, arguments) if arguments.is_empty() && names.contains(name));
+        let is_object = |kind: &Type| matches!(kind, Type::Named(name, arguments) if arguments.is_empty() && names.contains(name));
         let variable = self.variable(|variable| is_object(&variable.kind))?;
         let Type::Named(name, _) = &variable.kind else { return None };
         let class = self.class(name)?.clone();

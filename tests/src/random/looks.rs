@@ -84,7 +84,8 @@ impl Generator {
     /// A test that tells the type checker nothing about the variable: where it is known what a variable is, other tests of
     /// it, casts and `??` are mistakes. What follows from tests has statements of its own, with variables of their own.
     fn hidden_test(&mut self, test: String) -> Expression {
-        let template = *self.choice.pick(&["((#) == true)", "(if # { true } else { false })", "((#) != (1 > 0))"]);
+        let template =
+            *self.choice.pick(&["((#) == true)", "(if # { true } else { false })", "((#) != (1 > 0))"]);
         Expression::text(&Bool, template.replace('#', &test))
     }
 
@@ -93,7 +94,8 @@ impl Generator {
         let is_below = |class: &&super::generator::Class| {
             class.name != name && class.ancestors.iter().any(|ancestor| ancestor == name)
         };
-        let below: Vec<String> = self.classes.iter().filter(is_below).map(|class| class.name.clone()).collect();
+        let below: Vec<String> =
+            self.classes.iter().filter(is_below).map(|class| class.name.clone()).collect();
         self.choice.pick_any(&below).cloned()
     }
 

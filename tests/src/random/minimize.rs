@@ -79,7 +79,9 @@ impl Minimizer<'_> {
                 loop {
                     let mut edited = self.tree.clone();
                     let Some(block) = nth_block(&mut edited, number) else { break };
-                    let Some(inner) = block.statements.get(at).and_then(|s| block_of(s, which)) else { break };
+                    let Some(inner) = block.statements.get(at).and_then(|s| block_of(s, which)) else {
+                        break;
+                    };
                     block.statements.splice(at..=at, inner.statements);
                     if self.keep(edited) {
                         break;
@@ -94,8 +96,12 @@ impl Minimizer<'_> {
     fn simplify_expressions(&mut self) {
         let mut number = 0;
         while let Some(expression) = nth_expression(&mut self.tree, number).map(|e| e.clone()) {
-            let mut simpler: Vec<Expression> =
-                expression.kind.constants().into_iter().map(|text| Expression::text(&expression.kind, text)).collect();
+            let mut simpler: Vec<Expression> = expression
+                .kind
+                .constants()
+                .into_iter()
+                .map(|text| Expression::text(&expression.kind, text))
+                .collect();
             if expression.parts.len() == 1 && matches!(expression.parts[0], Part::Text(_)) {
                 // A literal or variable: constants that are no shorter are no gain.
                 simpler.truncate(1);

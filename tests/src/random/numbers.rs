@@ -105,7 +105,9 @@ impl Generator {
                 let method = *self.choice.pick(&["toInt()", "bits()", "floor().toInt()"]);
                 expression(&Int, &format!("(@).{method}"), [self.value(&Float, depth)])
             }
-            32 => expression(&Int, "(@).compareTo(@)", [self.value(&Float, depth), self.value(&Float, depth)]),
+            32 => {
+                expression(&Int, "(@).compareTo(@)", [self.value(&Float, depth), self.value(&Float, depth)])
+            }
             33 => expression(&Int, "(if @ { 1 } else { 0 })", [self.value(&Bool, depth)]),
             34 | 35 => return self.int_of_text(depth),
             36 => return self.int_of_collection(depth),
@@ -150,11 +152,9 @@ impl Generator {
             }
             10 => {
                 self.mark(Feature::FloatArithmetic);
-                expression(
-                    &Float,
-                    *self.choice.pick(&["(@ * @ + @)", "(@ - @ * @)", "(@ * @ - @)"]),
-                    [self.value(&Float, depth), self.value(&Float, depth), self.value(&Float, depth)],
-                )
+                let template = *self.choice.pick(&["(@ * @ + @)", "(@ - @ * @)", "(@ * @ - @)"]);
+                let parts = [self.value(&Float, depth), self.value(&Float, depth), self.value(&Float, depth)];
+                expression(&Float, template, parts)
             }
             11 | 12 => {
                 self.mark(Feature::FloatConversion);

@@ -1,11 +1,11 @@
 //! The order of things in a program, and its `main`.
 
+use super::Generated;
 use super::feature::Feature;
 use super::generator::{Callable, Generator, Kernel, Surroundings, expression, statement};
 use super::kernels::KERNELS;
 use super::tree::{Block, Expression, Statement};
 use super::types::Type::{self, Bool, Float, Int, String as Text};
-use super::Generated;
 
 /// What a kernel may cost, called with its largest size.
 const KERNEL_BUDGET: i64 = 40_000;
@@ -76,8 +76,12 @@ impl Generator {
     fn props(&mut self) -> Vec<Statement> {
         let mut statements = Vec::new();
         let objects = self.instantiable();
-        let interfaces: Vec<String> =
-            self.classes.iter().filter(|c| c.interface && objects.contains(&c.name)).map(|c| c.name.clone()).collect();
+        let interfaces: Vec<String> = self
+            .classes
+            .iter()
+            .filter(|c| c.interface && objects.contains(&c.name))
+            .map(|c| c.name.clone())
+            .collect();
         let enums: Vec<String> = self.enums.iter().map(|e| e.name.clone()).collect();
         let plain = [Int, Float, Bool, Text][self.choice.below(4)].clone();
         let object = self.choice.pick_any(&objects).map(|name| Type::named(name));
@@ -175,7 +179,8 @@ impl Generator {
         }
         let mut statements = Vec::new();
         for size in sizes {
-            let seed = if self.choice.percent(50) { "h".to_string() } else { self.choice.below(1000).to_string() };
+            let seed =
+                if self.choice.percent(50) { "h".to_string() } else { self.choice.below(1000).to_string() };
             let call = format!("h = mix(h, {}({size}, {seed}))", kernel.callable.name);
             let call = Statement::text(call);
             statements.push(match kernel.callable.throws {
@@ -193,7 +198,8 @@ impl Generator {
     /// Something that probably ends with an error.
     fn last_words(&mut self) -> Vec<Statement> {
         let throwing: Vec<Callable> = self.functions.iter().filter(|f| f.throws).cloned().collect();
-        let kernels: Vec<Kernel> = self.kernels.iter().filter(|kernel| kernel.callable.throws).cloned().collect();
+        let kernels: Vec<Kernel> =
+            self.kernels.iter().filter(|kernel| kernel.callable.throws).cloned().collect();
         let mut statements = Vec::new();
         if let Some(function) = self.choice.pick_any(&throwing).cloned() {
             let call = self.risking(|g| g.make_call(&function.name, &function, 1));
@@ -230,7 +236,8 @@ impl Generator {
         match shape {
             0..=3 => {
                 self.mark(Feature::ForRange);
-                let head = *self.choice.pick(&["0..n", "0..n", "0..=n - 1", "n - 1..=0 step -1", "0..n step 2"]);
+                let head =
+                    *self.choice.pick(&["0..n", "0..n", "0..=n - 1", "n - 1..=0 step -1", "0..n step 2"]);
                 if head.contains("-1") && head.contains("step") {
                     self.mark(Feature::DownwardLoop);
                 }

@@ -124,10 +124,7 @@ impl Generator {
 
     /// `a[i] = …`
     pub fn array_store(&mut self) -> Option<Statement> {
-        let variable = self.variable(|variable| match &variable.kind {
-            Type::Array(_) | Type::Bytes => true,
-            _ => false,
-        })?;
+        let variable = self.variable(|variable| matches!(variable.kind, Type::Array(_) | Type::Bytes))?;
         let (element, operator) = match &variable.kind {
             Type::Array(element) => ((**element).clone(), *self.choice.pick(&["=", "=", "+="])),
             _ => (Int, "="),
@@ -179,34 +176,41 @@ impl Generator {
             && let Some(variable) = self.variable(|variable| matches!(variable.kind, Type::Nullable(_)))
         {
             let Type::Nullable(inner) = &variable.kind else { return None };
-            let name = self.fresh("n");
-            let count = self.choice.between(1, 3);
-            let then = self.scoped(|g| {
-                g.declare(&name, inner, false);
-                Block::new(g.statements(count))
-            });
             if self.choice.percent(60) {
+                let name = self.fresh("n");
+                let then = self.block_with(&name, inner);
                 self.mark(Feature::IfLet);
                 let template = format!("if let {name} = {} @", variable.name);
                 return Some(vec![Statement::new(&template, [then.into()])]);
             }
-            self.mark(Feature::Narrowing);
-            let bound = Statement::text(format!("let {name} = {}", variable.name));
-            return Some(vec![bound, Statement::new(&format!("if {name} != null @"), [then.into()])]);
+            return Some(self.tested(&variable.name, "!= null", inner));
         }
         let (variable, class) = self.object()?;
         let subclass = self.subclass(&class.name)?;
-        self.mark(Feature::Narrowing);
         self.mark(Feature::TypeTest);
-        let name = self.fresh("n");
-        let bound = Statement::text(format!("let {name} = {}", variable.name));
+        Some(self.tested(&variable.name, &format!("is {subclass}"), &Type::named(&subclass)))
+    }
+
+    /// A test of a variable that tells its type: `let a = x; if a != null { let b: T = a; … }`. The second variable has
+    /// that type for good, whatever else is asked about it.
+    pub fn tested(&mut self, variable: &str, test: &str, kind: &Type) -> Vec<Statement> {
+        self.mark(Feature::Narrowing);
+        let (name, known) = (self.fresh("n"), self.fresh("n"));
+        let mut then = self.block_with(&known, kind);
+        then.statements.insert(0, Statement::text(format!("let {known}: {kind} = {name}")));
+        vec![
+            Statement::text(format!("let {name} = {variable}")),
+            Statement::new(&format!("if {name} {test} @"), [then.into()]),
+        ]
+    }
+
+    /// A block with a variable in scope that is declared before.
+    fn block_with(&mut self, name: &str, kind: &Type) -> Block {
         let count = self.choice.between(1, 3);
-        let then = self.scoped(|g| {
-            g.declare(&name, &Type::named(&subclass), false);
+        self.scoped(|g| {
+            g.declare(name, kind, false);
             Block::new(g.statements(count))
-        });
-        let test = Statement::new(&format!("if {name} is {subclass} @"), [then.into()]);
-        Some(vec![bound, test])
+        })
     }
 
     /// `match` over the type of a boxed value.
@@ -215,7 +219,11 @@ impl Generator {
         self.mark(Feature::TypeMatch);
         let mut arms = Vec::new();
         let mut kinds = vec![Int, Float, Text];
-        kinds.extend(self.choice.pick_any(&self.classes.iter().map(|c| c.name.clone()).collect::<Vec<_>>()).map(|name| Type::named(name)));
+        kinds.extend(
+            self.choice
+                .pick_any(&self.classes.iter().map(|c| c.name.clone()).collect::<Vec<_>>())
+                .map(|name| Type::named(name)),
+        );
         for kind in kinds {
             let name = self.fresh("n");
             let body = self.scoped(|g| {
@@ -257,7 +265,10 @@ impl Generator {
                 false => format!("{name}({})", bound.join(", ")),
             };
             if let Some(guard) = guard {
-                arms.push(Statement::new(&format!("{pattern} if @ => @"), [guard.into(), self.block(1).into()]));
+                arms.push(Statement::new(
+                    &format!("{pattern} if @ => @"),
+                    [guard.into(), self.block(1).into()],
+                ));
             }
             arms.push(Statement::new(&format!("{pattern} => @"), [body.into()]));
         }
@@ -284,7 +295,9 @@ impl Generator {
         self.charge(25);
         let cells = self.cells.clone();
         let variable = self.variable(|variable| match &variable.kind {
-            Type::Named(name, _) => matches!(name.as_str(), "List" | "Map" | "Set" | "StringBuilder") || cells.contains(name),
+            Type::Named(name, _) => {
+                matches!(name.as_str(), "List" | "Map" | "Set" | "StringBuilder") || cells.contains(name)
+            }
             _ => false,
         })?;
         let name = &variable.name;
@@ -294,7 +307,10 @@ impl Generator {
                 self.mark(Feature::Lists);
                 let item = self.value(&arguments[0], 2);
                 match self.choice.below(5) {
-                    0 => statement(&format!("if {name}.length() > 20 {{ {name}.clear() }} else {{ {name}.add(@) }}"), [item]),
+                    0 => statement(
+                        &format!("if {name}.length() > 20 {{ {name}.clear() }} else {{ {name}.add(@) }}"),
+                        [item],
+                    ),
                     1 => Statement::text(format!("if !{name}.isEmpty() {{ {name}.removeLast() }}")),
                     2 => Statement::text(format!("{name}.reverse()")),
                     3 => statement(&format!("if !{name}.isEmpty() {{ {name}.set(0, @) }}"), [item]),
@@ -319,7 +335,8 @@ impl Generator {
             "StringBuilder" => {
                 self.mark(Feature::Builders);
                 let value = self.value(&Int, 2);
-                let template = *self.choice.pick(&["V.addInt(@)", "V.addChar(97 + (@ & 15))", "V.add((@).toHex())"]);
+                let template =
+                    *self.choice.pick(&["V.addInt(@)", "V.addChar(97 + (@ & 15))", "V.add((@).toHex())"]);
                 statement(&template.replace('V', name), [value])
             }
             _ => {
@@ -352,7 +369,10 @@ impl Generator {
         let start = self.value(&Int, 1);
         let first = statement(&format!("var {cell} = @"), [start]);
         let amount = self.value(&Int, 1);
-        let second = statement(&format!("let {step} = |d: Int| -> Int {{ {cell} = ({cell} ^ d) + @; {cell} }}"), [amount]);
+        let second = statement(
+            &format!("let {step} = |d: Int| -> Int {{ {cell} = ({cell} ^ d) + @; {cell} }}"),
+            [amount],
+        );
         self.declare(&cell, &Int, true);
         self.declare(&step, &Type::int_function(), false);
         let arguments = vec![self.value(&Int, 1).into(), self.value(&Int, 1).into()];

@@ -117,7 +117,8 @@ impl Generator {
                     self.mark(Feature::BadIndex);
                     return Some(expression(&Int, &format!("{variable}[@]"), [self.value(&Int, depth)]));
                 }
-                let condition = expression(&Bool, &format!("({variable}.length > @ & 15)"), [self.int_literal()]);
+                let condition =
+                    expression(&Bool, &format!("({variable}.length > @ & 15)"), [self.int_literal()]);
                 let template = format!("(if @ {{ {variable}[0] }} else {{ 3 }})");
                 expression(&Int, &template, [condition])
             }

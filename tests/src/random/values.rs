@@ -55,7 +55,11 @@ impl Generator {
     /// A value of a type that something in scope has, holds or returns.
     fn found(&mut self, kind: &Type, depth: usize) -> Option<Expression> {
         if self.dares(25) {
-            return if self.choice.percent(60) { self.coalesced(kind, depth) } else { self.unboxed(kind, depth) };
+            return if self.choice.percent(60) {
+                self.coalesced(kind, depth)
+            } else {
+                self.unboxed(kind, depth)
+            };
         }
         match self.choice.below(20) {
             0..=3 => self.call(kind, depth),
@@ -244,8 +248,13 @@ impl Generator {
         };
         let variable = self.variable(|variable| is_nullable_with_field(&variable.kind))?;
         let Type::Nullable(inner) = &variable.kind else { return None };
-        let fields = objects.iter().find(|(class, _)| *class == inner.to_string()).map(|(_, fields)| fields)?;
+        let fields =
+            objects.iter().find(|(class, _)| *class == inner.to_string()).map(|(_, fields)| fields)?;
         let field = self.choice.pick_any(fields)?.clone();
+        if self.dares(60) {
+            self.mark(Feature::NullAssertion);
+            return Some(Expression::text(kind, format!("{}!.{field}", variable.name)));
+        }
         self.mark(Feature::SafeCall);
         self.mark(Feature::Coalesce);
         let template = format!("({}?.{field} ?? @)", variable.name);

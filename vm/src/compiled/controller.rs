@@ -24,6 +24,7 @@ use holloway_bytecode::verify::VerifiedProgram;
 use holloway_bytecode::{ClassId, FunctionId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -144,7 +145,9 @@ pub(crate) struct CompiledState {
 struct Worker {
     requests: Sender<(Request, PastProfile)>,
     results: Receiver<(Request, Result<Compiled, String>, Duration)>,
-    thread: Option<std::thread::JoinHandle<()>>,
+    /// Nothing more is to be compiled.
+    over: Arc<AtomicBool>,
+    thread: std::thread::JoinHandle<()>,
 }
 
 /// The profile that the interpreter gathers.
@@ -219,6 +222,15 @@ impl CompiledState {
         &self.map
     }
 
+    /// Ends the compiler's thread, after what it is compiling just now.
+    pub(crate) fn stop(&mut self) {
+        if let Some(worker) = self.worker.take() {
+            worker.over.store(true, Ordering::Relaxed);
+            drop(worker.requests);
+            let _ = worker.thread.join();
+        }
+    }
+
     /// Before a run: nothing is on its way.
     pub(crate) fn reset(&mut self) {
         self.outcome = Outcome::default();
@@ -239,23 +251,18 @@ impl CompiledState {
     }
 }
 
-impl Drop for CompiledState {
-    fn drop(&mut self) {
-        if let Some(mut worker) = self.worker.take() {
-            drop(worker.requests);
-            if let Some(thread) = worker.thread.take() {
-                let _ = thread.join();
-            }
-        }
-    }
-}
 
 impl Worker {
     fn start(compiler: Arc<dyn Compiler>, signals: Arc<Signals>) -> std::io::Result<Worker> {
         let (requests, to_do) = channel::<(Request, PastProfile)>();
         let (done, results) = channel();
+        let over = Arc::new(AtomicBool::new(false));
+        let is_over = over.clone();
         let work = move || {
             for (request, profile) in to_do {
+                if is_over.load(Ordering::Relaxed) {
+                    return;
+                }
                 let start = Instant::now();
                 let attempt = std::panic::AssertUnwindSafe(|| compiler.compile(&request, &profile));
                 // A mistake of the compiler must not end the program: the method stays interpreted.
@@ -269,7 +276,7 @@ impl Worker {
         };
         // Cranelift recurses on large functions.
         let thread = std::thread::Builder::new().name("compiler".into()).stack_size(64 << 20).spawn(work)?;
-        Ok(Worker { requests, results, thread: Some(thread) })
+        Ok(Worker { requests, results, over, thread })
     }
 }
 
@@ -436,7 +443,11 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
         Ok(compiled) => compiled,
         Err(why) => return refuse(vm, why),
     };
-    // A class that the code relies on may have got an instance while it was compiled.
+    // From now on there may be instances of these classes without the interpreter's doing.
+    for &class in &compiled.instantiates {
+        note_instance(vm, class);
+    }
+    // A class that the code relies on may have got an instance while it was compiled, or gets one by this very code.
     if compiled.uninstantiated.iter().any(|class| vm.compiled.instantiated[class.index()]) {
         vm.compiled.functions[request.function.index()].requested.remove(&request.entry);
         return self::request(vm, request.function, request.entry);

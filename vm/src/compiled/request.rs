@@ -127,6 +127,8 @@ pub struct Compiled {
     pub calls: Vec<CallSite>,
     /// The code is right only while these classes have no instances.
     pub uninstantiated: Vec<ClassId>,
+    /// Classes of which the code makes instances.
+    pub instantiates: Vec<ClassId>,
     /// Machine code ranges with the bytecode that they come from: offset, function, pc; each holds up to the next.
     pub positions: Vec<(u32, FunctionId, u32)>,
     /// Decisions with their reasons, for the log.

@@ -133,8 +133,9 @@ impl Verifier<'_> {
                 let array = self.indexed(value, Some(kind), errors);
                 (vec![array, int], vec![nullable(self.element(arg(0)))])
             }
+            // `unset` puts null into elements of non-null types.
             StoreElement(kind) => {
-                (vec![self.indexed(value, Some(kind), errors), int, self.element(arg(0))], vec![])
+                (vec![self.indexed(value, Some(kind), errors), int, nullable(self.element(arg(0)))], vec![])
             }
             // Elements and globals of non-null types can be unset.
             LoadGlobal(global) => (vec![], vec![nullable(Ty::of(self.program.globals[global.index()].ty))]),

@@ -48,7 +48,7 @@ pub fn run(region: &mut Region, input: &Input<'_>, notes: &mut Notes) -> bool {
 /// The cheap passes that show what the inlined code knows of its arguments.
 fn clean(region: &mut Region, input: &Input<'_>, notes: &mut Notes) {
     region.clear_unreachable();
-    if let Some(pass) = by_name("simplify") {
+    for pass in ["params", "simplify"].into_iter().filter_map(by_name) {
         (pass.run)(region, input, notes);
     }
 }

@@ -109,7 +109,11 @@ pub fn matrix(g: &mut Generator, size: usize) -> Vec<Statement> {
     };
     let mut statements = vec![declared];
     if !flat {
-        let inner = expression(&Type::array(element.clone()), &format!("Array<{element}>({side}, @)"), [g.leaf(&element)]);
+        let inner = expression(
+            &Type::array(element.clone()),
+            &format!("Array<{element}>({side}, @)"),
+            [g.leaf(&element)],
+        );
         let fill = statement(&format!("{name}[{row}] = @"), [inner]);
         let mut body = vec![fill];
         if g.choice.percent(20) && g.around.risky {

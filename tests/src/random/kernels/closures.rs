@@ -102,10 +102,11 @@ pub fn library(g: &mut Generator, size: usize) -> Vec<Statement> {
         };
         statements.push(made);
     }
-    let first = expression(&Int, "(if @.isEmpty() { 0 } else { @.first() })", [
-        Expression::text(&kind, list.clone()),
-        Expression::text(&kind, list),
-    ]);
+    let first = expression(
+        &Int,
+        "(if @.isEmpty() { 0 } else { @.first() })",
+        [Expression::text(&kind, list.clone()), Expression::text(&kind, list)],
+    );
     statements.push(statement("h = mix(h, @)", [first]));
     statements
 }

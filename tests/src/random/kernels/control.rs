@@ -36,7 +36,8 @@ pub fn nest(g: &mut Generator, size: usize) -> Vec<Statement> {
     statements.extend(made.unwrap_or_default());
     statements.push(Statement::text(format!("h = mix(h, {carried} ^ {other})")));
     // The size counts only where the loops have no bounds of their own.
-    statements.push(Statement::new("if n > 1 @", [Block::new(vec![Statement::text("h = mix(h, n)")]).into()]));
+    statements
+        .push(Statement::new("if n > 1 @", [Block::new(vec![Statement::text("h = mix(h, n)")]).into()]));
     statements
 }
 
@@ -67,7 +68,9 @@ pub fn floats(g: &mut Generator, size: usize) -> Vec<Statement> {
             g.mark(Feature::FloatConversion);
             body.push(Statement::text(format!("h = mix(h, {x}.toInt() ^ {y}.bits())")));
         } else {
-            body.push(Statement::text(format!("if {x} < {y} {{ h = mix(h, {x}.bits()) }} else {{ h += 1 }}")));
+            body.push(Statement::text(format!(
+                "if {x} < {y} {{ h = mix(h, {x}.bits()) }} else {{ h += 1 }}"
+            )));
         }
         body
     }));

@@ -28,7 +28,7 @@ pub const KERNELS: &[(usize, Make)] = &[
     (6, receivers::receivers),
     (3, receivers::casts),
     (6, objects::short_lived),
-    (4, objects::invariants),
+    (5, objects::invariants),
     (3, objects::chain),
     (2, objects::iterator),
     (5, closures::closures),

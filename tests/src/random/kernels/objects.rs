@@ -8,7 +8,8 @@ use crate::random::types::Type::{self, Float, Int};
 
 /// A type whose values are new objects.
 fn allocated(g: &mut Generator) -> Type {
-    let mut kinds = vec![Type::Named("Pair".into(), vec![Int, Int]), Type::Named("Pair".into(), vec![Float, Int])];
+    let mut kinds =
+        vec![Type::Named("Pair".into(), vec![Int, Int]), Type::Named("Pair".into(), vec![Float, Int])];
     kinds.push(Type::of("Option", Int));
     kinds.push(Type::nullable(Int));
     kinds.push(Type::int_function());
@@ -42,7 +43,10 @@ pub fn short_lived(g: &mut Generator, size: usize) -> Vec<Statement> {
             // Two ways to come to the object.
             let other = g.value(&kind, 1);
             let condition = g.condition();
-            body.push(statement(&format!("let {object}: {kind} = if @ {{ @ }} else {{ @ }}"), [condition, value, other]));
+            body.push(statement(
+                &format!("let {object}: {kind} = if @ {{ @ }} else {{ @ }}"),
+                [condition, value, other],
+            ));
         } else {
             body.push(statement(&format!("let {object}: {kind} = @"), [value]));
         }
@@ -69,14 +73,22 @@ pub fn short_lived(g: &mut Generator, size: usize) -> Vec<Statement> {
 pub fn invariants(g: &mut Generator, size: usize) -> Vec<Statement> {
     g.mark(Feature::LoopInvariant);
     let mut statements = Vec::new();
-    let concrete: Vec<String> =
-        g.classes.iter().filter(|class| class.constructor.is_some()).map(|class| class.name.clone()).collect();
+    let concrete: Vec<String> = g
+        .classes
+        .iter()
+        .filter(|class| class.constructor.is_some())
+        .map(|class| class.name.clone())
+        .collect();
     let class = g.choice.pick(&concrete).clone();
     let kind = Type::named(&class);
     let (object, alias) = (g.fresh("o"), g.fresh("o"));
     let made = g.instance(&class, 1).unwrap_or_else(|| Expression::text(&kind, "null"));
     statements.push(g.fixed(&object, &kind, None, made));
-    let same = if g.choice.percent(50) { object.clone() } else { format!("if seed % 2 == 0 {{ {object} }} else {{ {object} }}") };
+    let same = if g.choice.percent(50) {
+        object.clone()
+    } else {
+        format!("if seed % 2 == 0 {{ {object} }} else {{ {object} }}")
+    };
     statements.push(g.fixed(&alias, &kind, None, Expression::text(&kind, same)));
     let (array, declared) = g.array_of_n(&Int);
     statements.push(declared);

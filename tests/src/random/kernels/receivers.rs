@@ -1,14 +1,18 @@
 //! Virtual calls whose receivers are all of one class, of two, of many, and change as the loop goes on.
 
 use crate::random::feature::Feature;
-use crate::random::generator::{Class, Generator, statement};
+use crate::random::generator::{Callable, Class, Generator, statement};
 use crate::random::tree::{Block, Expression, Statement};
 use crate::random::types::Type;
 
 /// A class or interface with subclasses.
 fn receiver(g: &mut Generator) -> Class {
-    let parents: Vec<Class> =
-        g.classes.iter().filter(|class| class.interface || class.ancestors[0].ends_with('0')).cloned().collect();
+    let parents: Vec<Class> = g
+        .classes
+        .iter()
+        .filter(|class| class.interface || class.ancestors[0].ends_with('0'))
+        .cloned()
+        .collect();
     g.choice.pick(&parents).clone()
 }
 
@@ -33,7 +37,10 @@ pub fn receivers(g: &mut Generator, size: usize) -> Vec<Statement> {
         let place = *g.choice.pick(&["0", "P & M", "M", "seed & M"]);
         let place = place.replace('P', &phase).replace('M', &(length - 1).to_string());
         let every = match g.choice.percent(50) {
-            true => statement(&format!("for j in 0..{length} step {} {{ {objects}[j] = @ }}", g.choice.between(1, 3)), [fresh]),
+            true => statement(
+                &format!("for j in 0..{length} step {} {{ {objects}[j] = @ }}", g.choice.between(1, 3)),
+                [fresh],
+            ),
             false => statement(&format!("{objects}[{place}] = @"), [fresh]),
         };
         arms.push(Statement::new(&format!("{} => @", index + 1), [Block::new(vec![every]).into()]));
@@ -42,7 +49,11 @@ pub fn receivers(g: &mut Generator, size: usize) -> Vec<Statement> {
     let change = Statement::new(&format!("match {phase} @"), [Block::new(arms).into()]);
 
     let iterations = (size / phases).max(2);
-    let method = g.choice.pick(&class.methods).clone();
+    // There is always `digest`, which can be called anywhere.
+    let isolated = g.around.isolated;
+    let harmless = |method: &&Callable| !(method.throws || isolated && method.effects);
+    let methods: Vec<Callable> = class.methods.iter().filter(harmless).cloned().collect();
+    let method = g.choice.pick(&methods).clone();
     let count = g.choice.between(0, 3);
     g.mark(if class.interface { Feature::InterfaceCall } else { Feature::VirtualCall });
     let (body, label) = g.loop_body(iterations * phases, true, true, &mut |g| {
@@ -51,15 +62,9 @@ pub fn receivers(g: &mut Generator, size: usize) -> Vec<Statement> {
         let bound = Statement::text(format!("let {object}: {kind} = {objects}[{counter} & {}]", length - 1));
         g.declare(&object, &kind, false);
         let mut body = vec![bound];
-        let may = !method.throws && !(g.around.isolated && method.effects);
-        let method = if may { method.clone() } else { class.methods[class.methods.len() - 1].clone() };
-        if !method.throws && !(g.around.isolated && method.effects) {
-            let call = g.make_call(&format!("{object}.{}", method.name), &method, 1);
-            let seen = g.digest(call);
-            body.push(statement("h = mix(h, @)", [seen]));
-        } else {
-            body.push(Statement::text(format!("h = mix(h, {object}.digest())")));
-        }
+        let call = g.make_call(&format!("{object}.{}", method.name), &method, 1);
+        let seen = g.digest(call);
+        body.push(statement("h = mix(h, @)", [seen]));
         body.extend(g.statements(count));
         body
     });
@@ -85,9 +90,13 @@ pub fn casts(g: &mut Generator, size: usize) -> Vec<Statement> {
     let kind = Type::named(&class.name);
     let array = Type::array(kind.clone());
     let objects = g.fresh("v");
-    let items: Vec<Expression> =
-        (0..4).map(|_| g.instance(&class.name, 1).unwrap_or_else(|| Expression::text(&kind, "null"))).collect();
-    let made = Expression { kind: array.clone(), parts: crate::random::tree::fill_all("[@, @, @, @]", items.into_iter().map(Into::into).collect()) };
+    let items: Vec<Expression> = (0..4)
+        .map(|_| g.instance(&class.name, 1).unwrap_or_else(|| Expression::text(&kind, "null")))
+        .collect();
+    let made = Expression {
+        kind: array.clone(),
+        parts: crate::random::tree::fill_all("[@, @, @, @]", items.into_iter().map(Into::into).collect()),
+    };
     let mut statements = vec![g.fixed(&objects, &array, Some(4), made)];
     let subclass = g.subclass(&class.name).unwrap_or(class.name.clone());
     let (object, narrowed) = (g.fresh("o"), g.fresh("n"));
@@ -112,8 +121,12 @@ pub fn casts(g: &mut Generator, size: usize) -> Vec<Statement> {
                 body.push(Statement::new(&head, [inside.into(), otherwise.into()]));
             }
             1 => {
-                body.push(Statement::text(format!("let {narrowed} = {object}")));
-                body.push(Statement::new(&format!("if {narrowed} is {subclass} @"), [inside.into()]));
+                let tested = g.fresh("n");
+                let known = Statement::text(format!("let {narrowed}: {subclass} = {tested}"));
+                let mut inside = inside;
+                inside.statements.insert(0, known);
+                body.push(Statement::text(format!("let {tested} = {object}")));
+                body.push(Statement::new(&format!("if {tested} is {subclass} @"), [inside.into()]));
             }
             _ => {
                 let cast = Statement::text(format!("let {narrowed} = {object} as {subclass}"));

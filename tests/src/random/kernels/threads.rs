@@ -25,7 +25,8 @@ fn worker(g: &mut Generator, iterations: usize, sent: Option<&str>) -> Block {
             }
             body
         });
-        statements.push(Statement::new(&format!("{label}for i in 0..{iterations} @"), [Block::new(body).into()]));
+        statements
+            .push(Statement::new(&format!("{label}for i in 0..{iterations} @"), [Block::new(body).into()]));
         if let Some(channel) = sent {
             statements.push(Statement::text(format!("{channel}.close()")));
         }
@@ -68,7 +69,9 @@ pub fn threads(g: &mut Generator, size: usize) -> Vec<Statement> {
             g.mark(Feature::Iteration);
             format!("for x in {channel} {{ h = mix(h, x) }}")
         }
-        false => format!("while true {{ let x = try {{ {channel}.receive() }} catch _: ChannelError {{ break }}; h = mix(h, x) }}"),
+        false => format!(
+            "while true {{ let x = try {{ {channel}.receive() }} catch _: ChannelError {{ break }}; h = mix(h, x) }}"
+        ),
     };
     statements.push(Statement::text(receive));
     statements.push(Statement::text(format!("h = mix(h, {thread}.join())")));

@@ -62,7 +62,10 @@ pub fn nullables(g: &mut Generator, size: usize) -> Vec<Statement> {
         let mut body = Vec::new();
         let condition = g.condition();
         let value = if inner == Text { g.clipped(1) } else { g.value(&inner, 2) };
-        body.push(statement(&format!("if @ {{ {name} = @ }} else if h % 3 == 0 {{ {name} = null }}"), [condition, value]));
+        body.push(statement(
+            &format!("if @ {{ {name} = @ }} else if h % 3 == 0 {{ {name} = null }}"),
+            [condition, value],
+        ));
         let inside = g.scoped(|g| {
             g.declare(&bound, &inner, false);
             let seen = g.digest(Expression::text(&inner, bound.clone()));
@@ -85,8 +88,7 @@ pub fn boxes(g: &mut Generator, size: usize) -> Vec<Statement> {
     g.mark(Feature::TypeMatch);
     let array = Type::array(Type::Any);
     let name = g.fresh("v");
-    let mut statements =
-        vec![g.fixed(&name, &array, Some(8), Expression::text(&array, "Array<Any>(8, 1)"))];
+    let mut statements = vec![g.fixed(&name, &array, Some(8), Expression::text(&array, "Array<Any>(8, 1)"))];
     let count = g.choice.between(0, 3);
     statements.extend(g.hot_loop(size, &[], &mut |g| {
         let counter = g.scope.last().map(|v| v.name.clone()).unwrap_or_default();

@@ -16,6 +16,16 @@ pub struct Mode {
     pub apply: fn(&mut VmOptions),
 }
 
+impl Mode {
+    /// Is it left out by a case that skips this: its name, or `compiled` for all modes with compiled code.
+    pub fn is_skipped(&self, skipped: &str) -> bool {
+        skipped == self.name || skipped == "compiled" && !INTERPRETED.contains(&self.name)
+    }
+}
+
+/// The modes without compiled code.
+const INTERPRETED: &[&str] = &["tail", "loop", "gc-stress", "virtual-timer"];
+
 /// All modes. The first is the one whose results `BLESS` writes down.
 pub const MODES: &[Mode] = &[
     Mode { name: "tail", apply: |options| options.dispatch = Dispatch::Tail },

@@ -139,7 +139,7 @@ pub fn check(case: &Case) -> Result<(), String> {
         }
     };
     let Expected::Run(expected) = &case.expected else { return Ok(()) };
-    for mode in MODES.iter().filter(|mode| !case.skipped.iter().any(|skipped| skipped == mode.name)) {
+    for mode in MODES.iter().filter(|mode| !case.skipped.iter().any(|skipped| mode.is_skipped(skipped))) {
         let failed = |what: String| format!("mode {}: {what}", mode.name);
         let ran = guarded(|| run(program, &case.flags, &case.arguments, mode));
         let (output, outcome) = ran.map_err(|panic| failed(format!("panicked: {panic}")))?.map_err(failed)?;

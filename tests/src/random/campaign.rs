@@ -12,7 +12,7 @@ use crate::parallel::check_all;
 use crate::text::root;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Failures that are made smaller. The others have most likely the same reasons.
 const MINIMIZED: usize = 6;
@@ -20,6 +20,8 @@ const MINIMIZED: usize = 6;
 const MOST_FAILURES: usize = 30;
 /// How long one failure may be made smaller.
 pub const PATIENCE: Duration = Duration::from_secs(40);
+/// Programs that run however long they take.
+const FEWEST: usize = 40;
 /// Of a hundred programs, so many may be ended by a limit.
 const DISCARDED_PERCENT: usize = 2;
 
@@ -31,8 +33,19 @@ pub struct Campaign<'a> {
     pub count: usize,
     /// In which modes. The first is the reference.
     pub modes: &'a [&'a Mode],
+    /// After this time no more programs are begun, if enough were run.
+    pub time: Option<Duration>,
     /// Where failures are written.
     pub folder: PathBuf,
+}
+
+/// What a campaign without failures did.
+#[derive(Clone, Copy, Debug)]
+pub struct Summary {
+    /// Programs that ran.
+    pub ran: usize,
+    /// Those that a limit ended, so that nothing was compared.
+    pub discarded: usize,
 }
 
 /// The folder of failures, unless somebody wants another one.
@@ -41,20 +54,24 @@ pub fn failures_folder() -> PathBuf {
 }
 
 impl Campaign<'_> {
-    /// Runs all, and panics with a report if modes differ, programs do not compile, or too many are left out. Says how many
-    /// were left out.
-    pub fn run(&self) -> usize {
+    /// Runs all, and panics with a report if modes differ, programs do not compile, or too many are left out.
+    pub fn run(&self) -> Summary {
         let folder_error = std::fs::create_dir_all(&self.folder).err();
         assert!(folder_error.is_none(), "cannot make {}: {folder_error:?}", self.folder.display());
         self.forget_running();
-        let (failed, discarded) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let started = Instant::now();
+        let (ran, failed, discarded) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
         let seeds: Vec<u64> =
             (0..self.count as u64).map(|number| self.first_seed.wrapping_add(number)).collect();
         let name = |seed: &u64| format!("RANDOM_SEED={seed} RANDOM_PROGRAMS=1");
         check_all(&seeds, name, |&seed| {
-            if failed.load(Ordering::Relaxed) >= MOST_FAILURES {
+            let late = self.time.is_some_and(|time| started.elapsed() > time);
+            if failed.load(Ordering::Relaxed) >= MOST_FAILURES
+                || (late && ran.load(Ordering::Relaxed) >= FEWEST)
+            {
                 return Ok(());
             }
+            ran.fetch_add(1, Ordering::Relaxed);
             let generated = generate(seed);
             let text = generated.tree.program_text();
             let running = self.folder.join(format!("running-{seed}.hol"));
@@ -78,13 +95,14 @@ impl Campaign<'_> {
                 }
             }
         });
-        let discarded = discarded.into_inner();
+        let summary = Summary { ran: ran.into_inner(), discarded: discarded.into_inner() };
         assert!(
-            discarded * 100 <= self.count * DISCARDED_PERCENT,
-            "{discarded} of {} programs were ended by a limit: the generator makes too much work",
-            self.count
+            summary.discarded * 100 <= summary.ran * DISCARDED_PERCENT,
+            "{} of {} programs were ended by a limit: the generator makes too much work",
+            summary.discarded,
+            summary.ran
         );
-        discarded
+        summary
     }
 
     /// Removes what an earlier process left that did not come to its end: somebody has seen it, or does not care.

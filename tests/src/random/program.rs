@@ -30,13 +30,13 @@ pub fn generate(seed: u64) -> Generated {
     if generator.choice.percent(40) {
         generator.declare_family("B");
     }
-    for _ in 0..generator.choice.between(2, 6) {
+    for _ in 0..generator.choice.between(1, 5) {
         generator.declare_function();
     }
     if generator.choice.percent(60) {
         generator.declare_globals();
     }
-    for _ in 0..generator.choice.between(2, 4) {
+    for _ in 0..generator.choice.between(2, 3) {
         generator.declare_kernel();
     }
     generator.declare_main();
@@ -148,7 +148,7 @@ impl Generator {
             for kernel in g.kernels.clone() {
                 statements.extend(g.kernel_calls(&kernel));
             }
-            let count = g.choice.between(2, 6);
+            let count = g.choice.between(1, 4);
             statements.extend(g.statements(count));
             if let Some(bottomless) = bottomless {
                 let called = format!("try {{ h = mix(h, {bottomless}(0)) }} catch e: StackOverflowError {{ h = mix(h, e.message.length) }}");

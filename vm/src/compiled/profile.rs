@@ -38,7 +38,8 @@ pub trait Profile: Send + Sync {
     /// Has there ever been an instance of exactly this class.
     fn is_instantiated(&self, class: ClassId) -> bool;
 
-    /// Did code that assumed something at `pc` have to be left: by the name of the reason.
+    /// Did code that assumed something have to be left, for the reason of this name? The place is that of the innermost frame with
+    /// which it was left.
     fn has_failed(&self, function: FunctionId, pc: u32, reason: &str) -> bool;
 }
 

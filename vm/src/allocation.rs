@@ -1,7 +1,6 @@
 //! Allocation as slow paths and natives see it, and the roots that they hand to the collector.
 
-use crate::compiled::CodeMap;
-use crate::compiled::controller;
+use crate::compiled::controller::{self, CompiledState};
 use crate::compiled::frames::{self, Frame, Position};
 use crate::errors::Failure;
 use crate::heap::{CollectionKind, Heap, OutOfMemory, RootVisitor, Roots, with_registers_saved};
@@ -17,10 +16,9 @@ use holloway_bytecode::{ClassId, ErrorKind, Program};
 struct MachineRoots<'a> {
     threads: &'a Threads,
     code: &'a LoadedCode,
-    map: &'a CodeMap,
     program: &'a Program,
     running: Position,
-    between_tiers: &'a [u64],
+    compiled: &'a CompiledState,
     live: &'a mut LiveRegisters,
     globals: &'a [u64],
     constants: &'a [ObjectPointer],
@@ -33,7 +31,7 @@ struct MachineRoots<'a> {
 // register (saved at `native_top` or above), a global, a constant, or a field of the thread table.
 unsafe impl Roots for MachineRoots<'_> {
     fn scan(&mut self, visitor: &mut RootVisitor<'_>) {
-        let (program, code, map, live) = (self.program, self.code, self.map, &mut *self.live);
+        let (program, code, map, live) = (self.program, self.code, self.compiled.map(), &mut *self.live);
         let mut registers = |position, crossing, start, visitor: &mut RootVisitor<'_>| {
             let mut look = |frame| {
                 if let Frame::Interpreted(pc, base, standing) = frame {
@@ -48,7 +46,7 @@ unsafe impl Roots for MachineRoots<'_> {
             unsafe { frames::walk(code, map, start, position, crossing, &mut look) };
         };
         self.threads.scan(self.running, self.native_top, &mut registers, visitor);
-        for &bits in self.between_tiers {
+        for bits in self.compiled.roots() {
             visitor.word(bits);
         }
         for &bits in self.globals {
@@ -67,15 +65,13 @@ fn out_of_memory(_: OutOfMemory) -> Failure {
 impl Machinery {
     /// Calls `action` with the heap and the roots.
     fn with_roots<R>(&mut self, action: impl FnOnce(&mut Heap, &mut MachineRoots<'_>) -> R) -> R {
-        let between_tiers: Vec<u64> = self.compiled.roots().collect();
         with_registers_saved(|native_top| {
             let mut roots = MachineRoots {
                 threads: &self.threads,
                 code: &self.code,
                 program: &self.program,
                 running: self.position,
-                between_tiers: &between_tiers,
-                map: self.compiled.map(),
+                compiled: &self.compiled,
                 live: &mut self.live,
                 globals: &self.globals,
                 constants: &self.strings,

@@ -68,6 +68,12 @@ impl ClassTable {
         unsafe { &*self.base().add(self.offset(class) as usize).cast() }
     }
 
+    /// The class whose record is exactly at `offset`.
+    pub fn class_of_record(&self, offset: u32) -> ClassId {
+        // SAFETY: callers pass the offset of a record, as in the headers of objects.
+        ClassId(unsafe { (*self.base().add(offset as usize).cast::<ClassRecord>()).id })
+    }
+
     /// The class whose record is at `offset`.
     pub fn class_at(&self, offset: u32) -> ClassId {
         let index = self.by_offset.partition_point(|&(o, _)| o <= offset);

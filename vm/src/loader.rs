@@ -120,7 +120,7 @@ impl LoadedCode {
         let mut cells = 1;
         for (index, function) in program.functions.iter().enumerate() {
             let start = self.starts[index];
-            self.words[start - 1] = (Quick::EnterCompiled.number() as u64).into();
+            self.words[start - 1] = (Quick::EnterCompiled.number() as u64 | (index as u64) << 32).into();
             let mut words = function.code.clone();
             link_function(program, function, classes, &self.methods, &mut cells, &mut words);
             for (to, word) in self.words[start..].iter_mut().zip(words) {
@@ -223,6 +223,12 @@ impl LoadedCode {
             receivers: self.receiver_cells(),
             class_offsets: self.class_offsets.clone(),
         }
+    }
+
+    /// The machine code of a method that has some.
+    pub fn compiled(&self, function: FunctionId) -> *const u8 {
+        // SAFETY: methods live as long as the code.
+        unsafe { (*self.methods[function.index()].get()).entry }
     }
 
     /// Changes the opcode of the instruction at a code address.

@@ -229,15 +229,61 @@ impl Lowering<'_, '_> {
                 self.builder.ins().store(PLAIN, n, cell, LENGTH as i32);
                 self.builder.ins().jump(join, &[cell.into()]);
             }
-            None => {
-                self.builder.ins().jump(slow, &[]);
-            }
+            None => self.bump_array(words, element.size(), model.offset, slow, join),
         }
         self.switch_to(slow);
         self.store_place(value, Reason::Memory.name());
         self.preserving_call(self.model.helpers.allocate_array, &[class_offset, words]);
         self.finish_allocation(value, join);
         array
+    }
+
+    /// The same for an array whose length is not known: its size class comes from a table. Long arrays go to `slow`.
+    fn bump_array(
+        &mut self,
+        length: clif::Value,
+        element_size: usize,
+        class: u32,
+        slow: clif::Block,
+        join: clif::Block,
+    ) {
+        const LONGEST: i64 = 1024;
+        let short = self.new_block();
+        let long =
+            self.builder.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, length, LONGEST / element_size as i64);
+        self.builder.ins().brif(long, slow, &[], short, &[]);
+        self.switch_to(short);
+        let words = match element_size {
+            1 => {
+                let rounded = self.builder.ins().iadd_imm_s(length, 7 + ELEMENTS as i64);
+                self.builder.ins().ushr_imm_u(rounded, 3)
+            }
+            _ => self.builder.ins().iadd_imm_s(length, ELEMENTS as i64 / 8),
+        };
+        let constant = PLAIN.with_readonly();
+        let table = self.constant(types::I64, self.model.size_classes());
+        let entry = self.builder.ins().iadd(table, words);
+        let size_class = self.builder.ins().uload8(types::I64, constant, entry, 0);
+        let sizes = self.constant(types::I64, self.model.cell_sizes());
+        let entry = self.builder.ins().ishl_imm_u(size_class, 2);
+        let entry = self.builder.ins().iadd(sizes, entry);
+        let cell = self.builder.ins().uload32(constant, entry, 0);
+        let flags = PLAIN.with_readonly().with_can_move();
+        let runs = self.builder.ins().load(types::I64, flags, self.context, self.model.context.runs);
+        let distance = self.builder.ins().ishl_imm_u(size_class, 4);
+        let run = self.builder.ins().iadd(runs, distance);
+        let at = self.builder.ins().load(types::I64, PLAIN, run, 0);
+        let end = self.builder.ins().load(types::I64, PLAIN, run, 8);
+        let full = self.builder.ins().icmp(IntCC::Equal, at, end);
+        let room = self.new_block();
+        self.builder.ins().brif(full, slow, &[], room, &[]);
+        self.switch_to(room);
+        let next = self.builder.ins().iadd(at, cell);
+        self.builder.ins().store(PLAIN, next, run, 0);
+        let header = self.constant(types::I64, (class as u64) << 32);
+        self.builder.ins().store(PLAIN, header, at, 0);
+        self.builder.ins().store(PLAIN, length, at, LENGTH as i32);
+        self.builder.ins().jump(join, &[at.into()]);
     }
 
     /// What a helper left as its result.

@@ -72,8 +72,8 @@ impl Default for TierOptions {
             compiler: None,
             level: None,
             synchronous: false,
-            method_threshold: 1500,
-            loop_steps: 4,
+            method_threshold: 300,
+            loop_steps: 2,
             code_cache: 64 << 20,
             osr_every_backedge: false,
             deopt_every: None,
@@ -333,12 +333,13 @@ pub(crate) fn enter_method(vm: *mut Machinery, machine: &mut Machine) -> bool {
     let (function, code) = {
         // SAFETY: as in `hot_loop`.
         let vm = unsafe { &mut *vm };
-        let Some((function, _)) = vm.code.locate(machine.pc) else { return true };
-        let code = vm.compiled.functions[function.index()].method.and_then(|id| vm.compiled.map.get(id));
-        let Some(address) = code.map(|object| object.address).filter(|_| has_native_room(vm)) else {
+        // The loader put the function beside the opcode.
+        let function = FunctionId((machine.word(0) >> 32) as u32);
+        let address = vm.code.compiled(function);
+        if !has_native_room(vm) {
             machine.pc = vm.code.address(function, 0);
             return true;
-        };
+        }
         (function, address)
     };
     enter::run_method(vm, machine, function, code)

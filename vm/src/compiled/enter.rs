@@ -14,6 +14,7 @@ use crate::interpreter::machine::{FRAME_HEADER, Machine};
 use crate::loader::Method;
 use crate::vm::Machinery;
 use holloway_bytecode::{Function, FunctionId, Type};
+use std::mem::MaybeUninit;
 
 /// Words of arguments that do not fit registers, at most: 255 parameters.
 const STACK_ARGUMENTS: usize = 256;
@@ -23,7 +24,8 @@ const STACK_ARGUMENTS: usize = 256;
 pub fn run_method(vm: *mut Machinery, machine: &mut Machine, function: FunctionId, code: *const u8) -> bool {
     // SAFETY: the caller has a live machinery; the reference ends before compiled code runs.
     let definition = unsafe { &(&(*vm).program).functions[function.index()] };
-    let mut stack = [0u64; STACK_ARGUMENTS];
+    // Few methods need it, and clearing it takes longer than everything else here.
+    let mut stack = [const { MaybeUninit::uninit() }; STACK_ARGUMENTS];
     let arguments = marshal(machine, definition, &mut stack);
     // SAFETY: the frame is that of `function`, and `code` its valid entry.
     let result = unsafe { run(vm, machine, definition, code, &arguments) };
@@ -48,7 +50,12 @@ pub fn run_loop(vm: *mut Machinery, machine: &mut Machine, function: FunctionId,
 }
 
 /// The parameters in the frame as arguments of a native call.
-fn marshal(machine: &Machine, function: &Function, stack: &mut [u64; STACK_ARGUMENTS]) -> Arguments {
+#[inline]
+fn marshal(
+    machine: &Machine,
+    function: &Function,
+    stack: &mut [MaybeUninit<u64>; STACK_ARGUMENTS],
+) -> Arguments {
     let mut integers = [0; INTEGER_REGISTERS];
     integers[0] = machine.ctx as u64;
     // SAFETY: the frame has a header.
@@ -64,11 +71,15 @@ fn marshal(machine: &Machine, function: &Function, stack: &mut [u64; STACK_ARGUM
             integers[next_integer] = bits;
             next_integer += 1;
         } else {
-            stack[words] = bits;
+            stack[words].write(bits);
             words += 1;
         }
     }
-    Arguments { integers, floats, stack: stack.as_ptr(), stack_words: words.next_multiple_of(2) }
+    if !words.is_multiple_of(2) {
+        stack[words].write(0);
+        words += 1;
+    }
+    Arguments { integers, floats, stack: stack.as_ptr().cast(), stack_words: words }
 }
 
 /// Calls code in the place of the frame at `machine`, whose base it sets anew: the stack may have moved since.

@@ -66,7 +66,7 @@ pub(super) unsafe extern "C" fn allocate(ctx: *mut Context, class: u64, _: u64, 
     // SAFETY: as `yieldpoint`.
     let vm = unsafe { machinery(ctx) };
     vm.position = Position::Compiled(frame, vm.context.exit_place);
-    let class = vm.classes.class_at(class as u32);
+    let class = vm.classes.class_of_record(class as u32);
     vm.context.result = vm.allocate_instance(class).unwrap_or(std::ptr::null_mut()) as u64;
 }
 
@@ -80,7 +80,7 @@ pub(super) unsafe extern "C" fn allocate_array(
     // SAFETY: as `yieldpoint`.
     let vm = unsafe { machinery(ctx) };
     vm.position = Position::Compiled(frame, vm.context.exit_place);
-    let class = vm.classes.class_at(class as u32);
+    let class = vm.classes.class_of_record(class as u32);
     vm.context.result = vm.allocate_array(class, length as usize).unwrap_or(std::ptr::null_mut()) as u64;
 }
 
@@ -112,6 +112,7 @@ pub(super) unsafe extern "C" fn native(ctx: *mut Context, number: u64, count: u6
     let vm = unsafe { machinery(ctx) };
     let place = vm.context.exit_place;
     vm.position = Position::Compiled(frame, place);
+    let invalidations = vm.compiled.statistics.invalidations;
     // On this stack, where the collector sees them.
     let result = if count <= 8 {
         let mut arguments = [0u64; 8];
@@ -134,7 +135,9 @@ pub(super) unsafe extern "C" fn native(ctx: *mut Context, number: u64, count: u6
     let vm = unsafe { machinery(ctx) };
     match result {
         Ok(result) => {
-            vm.context.leave = !super::controller::is_valid(vm, place) as u64;
+            let invalid = invalidations != vm.compiled.statistics.invalidations
+                && !super::controller::is_valid(vm, place);
+            vm.context.leave = invalid as u64;
             result
         }
         Err(failure) => {

@@ -30,8 +30,6 @@ pub use request::{
     CallSite, CodeId, Compiled, Compiler, Entry, Level, Location, Request, Site, SiteFrame, VirtualObject,
 };
 
-pub(crate) use map::CodeMap;
-
 /// How compiled code came back to the interpreter that entered it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Outcome {

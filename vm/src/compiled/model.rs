@@ -178,4 +178,9 @@ impl Model {
     pub fn size_classes(&self) -> u64 {
         heap::SIZE_CLASS_OF_WORDS.as_ptr() as u64
     }
+
+    /// The table from size classes to the bytes of their cells, four bytes each.
+    pub fn cell_sizes(&self) -> u64 {
+        heap::CELLS.as_ptr() as u64
+    }
 }

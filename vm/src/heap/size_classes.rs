@@ -17,7 +17,7 @@ pub const CLASSES: usize = 37;
 pub const LARGEST_CELL: usize = BLOCK / 2;
 
 /// Bytes of a cell of each class, ascending, multiples of 8.
-pub const CELLS: [u32; CLASSES] = [
+pub static CELLS: [u32; CLASSES] = [
     16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896,
     1024, 1280, 1536, 1792, 2048, 2520, 2976, 3640, 4096, 4680, 5456, 6552, 8192, 10920, 16384,
 ];

@@ -52,7 +52,12 @@ pub fn virtual_target(program: &Program, class: ClassId, slot: u32) -> Option<Fu
 }
 
 /// The method by which a class implements a method of an interface.
-pub fn interface_target(program: &Program, class: ClassId, interface: InterfaceId, method: u32) -> Option<FunctionId> {
+pub fn interface_target(
+    program: &Program,
+    class: ClassId,
+    interface: InterfaceId,
+    method: u32,
+) -> Option<FunctionId> {
     let class = &program.classes[class.index()];
     let implementation = class.interfaces.iter().find(|i| i.interface == interface)?;
     let slot = *implementation.slots.get(method as usize)?;

@@ -29,6 +29,11 @@ pub struct Options {
 impl Options {
     /// The settings of a level.
     pub fn of(level: Level) -> Options {
-        Options { level, fallback: Fallback::Profile, prune_untaken: level == Level::O2, verify: cfg!(debug_assertions) }
+        Options {
+            level,
+            fallback: Fallback::Profile,
+            prune_untaken: level == Level::O2,
+            verify: cfg!(debug_assertions),
+        }
     }
 }

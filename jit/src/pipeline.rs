@@ -65,8 +65,7 @@ impl Jit {
         let mut region = build::region(&self.program, profile, &options, request.function, entry)
             .map_err(|error| error.to_string())?;
         look("build", &region);
-        let input =
-            Input { program: &self.program, hierarchy: &self.hierarchy, profile, options: &options };
+        let input = Input { program: &self.program, hierarchy: &self.hierarchy, profile, options: &options };
         for name in SEQUENCE {
             let Some(pass) = passes::by_name(name) else { continue };
             (pass.run)(&mut region, &input, notes);
@@ -100,10 +99,11 @@ impl Compiler for Jit {
         steps.push(("cranelift", start.elapsed()));
         let words = |inline: &ir::Inline| self.program.functions[inline.function.index()].code.len();
         compiled.words = region.inlines.iter().map(words).sum();
-        let made = region.blocks.iter().flat_map(|block| &block.nodes).filter_map(|&value| match region.op(value) {
-            Op::New(class) | Op::Virtual(class) => Some(class),
-            _ => None,
-        });
+        let made =
+            region.blocks.iter().flat_map(|block| &block.nodes).filter_map(|&value| match region.op(value) {
+                Op::New(class) | Op::Virtual(class) => Some(class),
+                _ => None,
+            });
         compiled.instantiates = made.collect::<BTreeSet<_>>().into_iter().collect();
         compiled.uninstantiated = notes.uninstantiated.into_iter().collect();
         compiled.notes = notes.inlining;

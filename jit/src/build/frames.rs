@@ -40,7 +40,7 @@ impl Builder<'_, '_> {
         {
             return Ok(state);
         }
-        let live = self.live.before(self.pc);
+        let live = self.live.before(self.pc).ok_or(BuildError::Unassigned)?;
         let state = self.state(self.pc, StateKind::Before, &live)?;
         self.before = Some((self.pc, state));
         Ok(state)
@@ -48,7 +48,7 @@ impl Builder<'_, '_> {
 
     /// The state while the present instruction, a call, runs.
     pub(super) fn during(&mut self, result: Option<Register>) -> Built<StateId> {
-        let live = self.live.across(self.pc);
+        let live = self.live.across(self.pc).ok_or(BuildError::Unassigned)?;
         self.state(self.pc, StateKind::During(result), &live)
     }
 

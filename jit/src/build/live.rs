@@ -96,7 +96,9 @@ impl BlockLife {
                 }
                 instruction.uses().for_each(|register| live.insert(register));
             }
-            if can_raise(instruction.op) || instruction.op.shape() == OpShape::Return {
+            let yields =
+                matches!(instruction.op.shape(), OpShape::Return | OpShape::LoopBranch | OpShape::LoopJump);
+            if can_raise(instruction.op) || yields {
                 at.push(Life { pc, before: live.list(), across });
             }
         }
@@ -109,12 +111,12 @@ impl BlockLife {
     }
 
     /// Live before the instruction at `pc`.
-    pub fn before(&self, pc: u32) -> Vec<Register> {
-        self.life(pc).map_or(Vec::new(), |life| life.before.clone())
+    pub fn before(&self, pc: u32) -> Option<Vec<Register>> {
+        self.life(pc).map(|life| life.before.clone())
     }
 
     /// Live while the call at `pc` runs.
-    pub fn across(&self, pc: u32) -> Vec<Register> {
-        self.life(pc).map_or(Vec::new(), |life| life.across.clone())
+    pub fn across(&self, pc: u32) -> Option<Vec<Register>> {
+        self.life(pc).map(|life| life.across.clone())
     }
 }

@@ -33,9 +33,8 @@ pub use op::{Alias, Arith, Cond, ElementKind, FloatArith, FloatCond, FloatUnary,
 pub use parse::{ParseError, parse};
 pub use print::print;
 pub use region::{
-    Shape,
-    Block, BlockId, FrameState, Inline, InlineId, Node, Region, RegionEntry, Source, StateId, StateKind,
-    Target, Terminator, Value,
+    Block, BlockId, FrameState, Inline, InlineId, Node, Region, RegionEntry, Shape, Source, StateId,
+    StateKind, Target, Terminator, Value,
 };
 pub use types::{RefTy, Ty};
 pub use verify::verify;

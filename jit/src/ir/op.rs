@@ -408,7 +408,13 @@ impl Op {
             || self.is_call()
             || matches!(
                 self,
-                Param | Argument(_) | Local(_) | StoreField(..) | StoreRefField(..) | StoreElement(_) | StoreGlobal(_)
+                Param
+                    | Argument(_)
+                    | Local(_)
+                    | StoreField(..)
+                    | StoreRefField(..)
+                    | StoreElement(_)
+                    | StoreGlobal(_)
             )
     }
 
@@ -425,7 +431,9 @@ impl Op {
     /// The part of memory that it writes (calls write everything, see [`Op::is_call`]).
     pub fn writes(self) -> Option<Alias> {
         match self {
-            Op::StoreField(class, field) | Op::StoreRefField(class, field) => Some(Alias::Field(class, field)),
+            Op::StoreField(class, field) | Op::StoreRefField(class, field) => {
+                Some(Alias::Field(class, field))
+            }
             Op::StoreElement(kind) => Some(Alias::Element(kind)),
             Op::StoreGlobal(global) => Some(Alias::Global(global)),
             _ => None,

@@ -4,8 +4,8 @@ use super::function::{Lowering, machine_type, signature};
 use crate::ir::{Op, Reason, Value, YieldKind};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    self as clif, AbiParam, BlockArg, ExceptionTableData, ExceptionTableItem, InstBuilder, MemFlagsData, Signature,
-    types,
+    self as clif, AbiParam, BlockArg, ExceptionTableData, ExceptionTableItem, InstBuilder, MemFlagsData,
+    Signature, types,
 };
 use cranelift_codegen::isa::CallConv;
 use holloway_bytecode::Native;
@@ -184,11 +184,8 @@ impl Lowering<'_, '_> {
         }
         if kind == YieldKind::Prologue && self.needed > 0 {
             let exit = self.exit_of(value, Reason::Depth);
-            let shallow = self.builder.ins().icmp_imm_u(
-                IntCC::UnsignedLessThan,
-                self.depth,
-                self.needed as i64,
-            );
+            let shallow =
+                self.builder.ins().icmp_imm_u(IntCC::UnsignedLessThan, self.depth, self.needed as i64);
             self.leave_if(shallow, exit);
             let limit =
                 self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.native_limit);

@@ -1,10 +1,10 @@
 //! From Cranelift's function to bytes and tables.
 
 use super::function::Lowered;
+use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetFrontendConfig};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{Context, FinalizedMachExceptionHandler};
-use cranelift_codegen::control::ControlPlane;
 use holloway_vm::compiled::{CallSite, Compiled};
 
 /// The machine for which code is made: this one.
@@ -52,9 +52,8 @@ pub fn emit(lowered: Lowered, target: &Target, listing: bool) -> Result<(Compile
     let mut context = Context::for_function(lowered.function);
     context.want_disasm = listing;
     let mut control = ControlPlane::default();
-    let code = context
-        .compile(&*target.isa, &mut control)
-        .map_err(|error| format!("Cranelift: {}", error.inner))?;
+    let code =
+        context.compile(&*target.isa, &mut control).map_err(|error| format!("Cranelift: {}", error.inner))?;
     let text = code.vcode.clone();
     let buffer = &code.buffer;
     if !buffer.relocs().is_empty() {

@@ -4,7 +4,8 @@ use super::exits::{Exit, ExitKey};
 use crate::ir::{BlockId, Op, Region, RegionEntry, Shape, Terminator, Ty, Value};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{
-    self as clif, AbiParam, BlockArg, Function, InstBuilder, MemFlagsData, Signature, SourceLoc, UserFuncName, types,
+    self as clif, AbiParam, BlockArg, Function, InstBuilder, MemFlagsData, Signature, SourceLoc,
+    UserFuncName, types,
 };
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
@@ -68,7 +69,8 @@ pub fn lower(
     code: u32,
     frontend: TargetFrontendConfig,
 ) -> Result<Lowered, Refusal> {
-    let mut function = Function::with_name_signature(UserFuncName::user(0, code), signature_of(region, program));
+    let mut function =
+        Function::with_name_signature(UserFuncName::user(0, code), signature_of(region, program));
     let mut context = FunctionBuilderContext::new();
     let mut builder = FunctionBuilder::new(&mut function, &mut context);
     let blocks: Vec<clif::Block> = region.block_ids().map(|_| builder.create_block()).collect();
@@ -238,7 +240,11 @@ impl Lowering<'_, '_> {
     /// The same as a word (or float): how it is passed and stored.
     pub fn word(&mut self, value: Value) -> clif::Value {
         let machine = self.value(value);
-        if self.region.ty(value) == Ty::Bool { self.builder.ins().uextend(types::I64, machine) } else { machine }
+        if self.region.ty(value) == Ty::Bool {
+            self.builder.ins().uextend(types::I64, machine)
+        } else {
+            machine
+        }
     }
 
     /// A constant.
@@ -307,7 +313,9 @@ impl Lowering<'_, '_> {
                 let (first, second) = (self.blocks[first.block.index()], self.blocks[second.block.index()]);
                 self.builder.ins().brif(condition, first, &one, second, &two);
             }
-            Terminator::Switch { value, low, cases, default, .. } => self.switch(*value, *low, cases, default),
+            Terminator::Switch { value, low, cases, default, .. } => {
+                self.switch(*value, *low, cases, default)
+            }
             Terminator::Return(result) => {
                 let bits = match result {
                     Some(value) => self.to_bits(*value),
@@ -369,13 +377,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn switch(
-        &mut self,
-        value: Value,
-        low: i64,
-        cases: &[crate::ir::Target],
-        default: &crate::ir::Target,
-    ) {
+    fn switch(&mut self, value: Value, low: i64, cases: &[crate::ir::Target], default: &crate::ir::Target) {
         let value = self.value(value);
         let index = self.builder.ins().iadd_imm_s(value, low.wrapping_neg());
         let default_arguments = self.arguments(default);

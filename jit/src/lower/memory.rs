@@ -295,4 +295,3 @@ impl Lowering<'_, '_> {
 fn field_offset(field: u16) -> i32 {
     (FIELDS + field as usize * 8) as i32
 }
-

@@ -416,8 +416,7 @@ impl Lowering<'_, '_> {
             self.refusal = Some(format!("{} is no pure native", native.name()));
             return self.constant(machine_type(node.ty), 0);
         };
-        let params: Vec<clif::Type> =
-            args.iter().map(|&arg| self.builder.func.dfg.value_type(arg)).collect();
+        let params: Vec<clif::Type> = args.iter().map(|&arg| self.builder.func.dfg.value_type(arg)).collect();
         let signature = self.plain_signature(&params, super::function::word_type(node.ty));
         let callee = self.constant(types::I64, address);
         let call = self.builder.ins().call_indirect(signature, callee, &args);

@@ -108,11 +108,11 @@ fn make(region: &mut Region, shape: &Shape, header: BlockId, entries: &[EdgeId])
     region.block_mut(preheader).end = Terminator::Jump(Target { block: header, args });
 }
 
-/// What the interpreter's frames are where a loop begins: the state of the yieldpoint of its header.
+/// What the interpreter's frames are where a loop begins: the state of its header.
 pub fn header_state(region: &Region, header: BlockId) -> Option<StateId> {
     for &value in &region.block(header).nodes {
         let node = region.node(value);
-        if node.op == Op::Yieldpoint(YieldKind::Loop) {
+        if node.op == Op::Yieldpoint(YieldKind::Header) {
             return node.state.filter(|&state| region.state(state).kind == StateKind::Before);
         }
         if !node.op.is_pure() {

@@ -9,7 +9,7 @@ use super::machine::{Datum, Machine};
 use holloway_bytecode::{Layout, Register};
 use holloway_jit::ir::{
     Alias, Arith, BlockId, Cond, ElementKind, FloatArith, FloatUnary, Op, Reason, Region, StateId, StateKind,
-    Target, Terminator, Value,
+    Target, Terminator, Value, YieldKind,
 };
 
 /// How an execution ended.
@@ -184,6 +184,7 @@ impl Execution<'_, '_> {
                 return None;
             }
             Op::CallNative(_) | Op::CallInterface(..) => panic!("not executed here: {:?}", node.op),
+            Op::Yieldpoint(YieldKind::Header) => return None,
             Op::Yieldpoint(_) => {
                 self.machine.yieldpoints += 1;
                 if self.machine.events.switch == Some(self.machine.yieldpoints) {

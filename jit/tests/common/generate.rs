@@ -529,6 +529,7 @@ impl<'w> Generator<'w> {
             self.add_with_state(Op::CheckBounds, &[counter, length], Ty::Int);
         }
         let next = self.add(Op::Arith(Arith::Add), &[counter, step_value], Ty::Int);
+        self.yieldpoint();
         let again = self.add(Op::Compare(cond), &[next, limit], Ty::Bool);
         let mut args = vec![next];
         args.extend(self.values(&types[1..]));
@@ -549,8 +550,13 @@ impl<'w> Generator<'w> {
         let params: Vec<Value> = types.iter().map(|&ty| self.param(header, ty)).collect();
         self.scope.extend(&params);
         self.enter(header);
-        self.add_with_state(Op::Yieldpoint(YieldKind::Loop), &[], Ty::None);
+        self.add_with_state(Op::Yieldpoint(YieldKind::Header), &[], Ty::None);
         params[0]
+    }
+
+    /// The loop is about to go back.
+    fn yieldpoint(&mut self) {
+        self.add_with_state(Op::Yieldpoint(YieldKind::Loop), &[], Ty::None);
     }
 
     /// A loop with its test in the header.
@@ -576,6 +582,7 @@ impl<'w> Generator<'w> {
         self.statements(depth + 1);
         let one = self.add(Op::Int(1), &[], Ty::Int);
         let next = self.add(Op::Arith(Arith::Add), &[counter, one], Ty::Int);
+        self.yieldpoint();
         let mut args = vec![next];
         args.extend(self.values(&types[1..]));
         self.end(Terminator::Jump(Target { block: header, args }));
@@ -643,7 +650,8 @@ impl<'w> Generator<'w> {
             }
             self.enter(block);
             if shape.graph.in_edges(block).iter().any(|&edge| shape.graph.is_retreating(edge)) {
-                self.add_with_state(Op::Yieldpoint(YieldKind::Loop), &[], Ty::None);
+                self.add_with_state(Op::Yieldpoint(YieldKind::Header), &[], Ty::None);
+                self.yieldpoint();
             }
             for _ in 0..1 + self.random.below(6) {
                 if self.budget > 0 {

@@ -44,6 +44,11 @@ fn licm() {
 }
 
 #[test]
+fn predication() {
+    try_passes(&[&["predication"], &["gvn", "licm", "gvn", "predication"]]);
+}
+
+#[test]
 fn together() {
     try_passes(&[
         &["gvn", "memory", "conditions", "licm", "gvn", "memory", "conditions"],

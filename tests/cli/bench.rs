@@ -13,7 +13,7 @@ fn programs_are_measured_and_verified() {
     assert!(lines[1].starts_with("sieve") && lines[1].ends_with("verified"), "{}", seen.out);
     assert!(lines[2].starts_with("fft") && lines[2].ends_with("verified"), "{}", seen.out);
     let text = std::fs::read_to_string(&path).expect("it was written");
-    for part in ["\"samples_ns\"", "\"machine\"", "\"kernel\"", "\"date\"", "\"tier\": \"interp\""] {
+    for part in ["\"samples_ns\"", "\"machine\"", "\"kernel\"", "\"date\"", "\"tier\": \"adaptive\""] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }

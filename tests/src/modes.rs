@@ -2,7 +2,7 @@
 //! more stress is one more row.
 
 use holloway_jit::Jit;
-use holloway_vm::compiled::Level;
+use holloway_vm::compiled::{Level, TierOptions};
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Dispatch, VmOptions};
 use std::num::NonZeroU32;
@@ -28,9 +28,9 @@ const INTERPRETED: &[&str] = &["tail", "loop", "gc-stress", "virtual-timer"];
 
 /// All modes. The first is the one whose results `BLESS` writes down.
 pub const MODES: &[Mode] = &[
-    Mode { name: "tail", apply: |options| options.dispatch = Dispatch::Tail },
-    Mode { name: "loop", apply: |options| options.dispatch = Dispatch::Loop },
-    Mode { name: "gc-stress", apply: gc_stress },
+    Mode { name: "tail", apply: |options| interpreted(options, Dispatch::Tail) },
+    Mode { name: "loop", apply: |options| interpreted(options, Dispatch::Loop) },
+    Mode { name: "gc-stress", apply: interpreted_gc_stress },
     Mode { name: "virtual-timer", apply: virtual_timer },
     Mode { name: "o0", apply: |options| compiled(options, Level::O0) },
     Mode { name: "o1", apply: |options| compiled(options, Level::O1) },
@@ -80,6 +80,18 @@ fn compiled_gc_stress(options: &mut VmOptions) {
     gc_stress(options);
 }
 
+/// Nothing is compiled.
+fn interpreted(options: &mut VmOptions, dispatch: Dispatch) {
+    options.tiers = TierOptions::default();
+    options.dispatch = dispatch;
+}
+
+/// The interpreter under the stress of [`gc_stress`].
+fn interpreted_gc_stress(options: &mut VmOptions) {
+    interpreted(options, Dispatch::default());
+    gc_stress(options);
+}
+
 /// A collection at every few allocations, minor and full by turns; the dead are overwritten.
 fn gc_stress(options: &mut VmOptions) {
     options.heap.stress = NonZeroU32::new(3);
@@ -87,5 +99,6 @@ fn gc_stress(options: &mut VmOptions) {
 
 /// Threads are switched very often. The period is odd so that it does not march in step with loops.
 fn virtual_timer(options: &mut VmOptions) {
+    interpreted(options, Dispatch::default());
     options.timer = TimerSource::Virtual(7);
 }

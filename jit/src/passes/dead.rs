@@ -9,6 +9,8 @@
 //! A store into an object that was made in this region has no effect as long as the object is dead: only who loads
 //! from it, passes it on, or mentions it in a frame makes it live, and then all stores into it live.
 //!
+//! Long arrays, and those of unknown length, are made all the same: they may be what exhausts memory.
+//!
 //! *Invariant*: checks stay even if nobody uses their result, for they may raise an error. Frame states stay in the table
 //! and keep their numbers; those of dead nodes are garbage there.
 //!
@@ -29,6 +31,14 @@ pub fn run(region: &mut Region, _: &Input<'_>, _: &mut Notes) -> bool {
         changed |= block.nodes.len() != before;
     }
     changed
+}
+
+/// An array so long that making it may be what exhausts memory: a program notices whether it is made.
+fn may_exhaust(region: &Region, value: Value) -> bool {
+    const LONGEST: i64 = 4096;
+    let node = region.node(value);
+    matches!(node.op, Op::NewArray(_))
+        && region.int(region.unchecked(node.args[0])).is_none_or(|length| length > LONGEST)
 }
 
 /// What is alive, as far as is known.
@@ -56,7 +66,7 @@ impl<'a> Marks<'a> {
             for &value in &block.nodes {
                 match marks.stored_into(value) {
                     Some(object) => marks.follows[object.index()].push(value),
-                    None if region.op(value).has_effect() => marks.node(value),
+                    None if region.op(value).has_effect() || may_exhaust(region, value) => marks.node(value),
                     None => {}
                 }
             }

@@ -11,6 +11,7 @@ pub mod inline;
 pub mod licm;
 pub mod memory;
 pub mod params;
+pub mod predication;
 pub mod preheaders;
 pub mod simplify;
 
@@ -68,4 +69,5 @@ pub const ALL: &[Pass] = &[
     Pass { name: "params", run: params::run },
     Pass { name: "blocks", run: blocks::run },
     Pass { name: "dead", run: dead::run },
+    Pass { name: "predication", run: predication::run },
 ];

@@ -6,7 +6,7 @@
 //! the place where frames are rebuilt if that code is left.
 
 use super::Outcome;
-use super::frames::{Crossing, CrossingKind};
+use super::frames::{Crossing, CrossingKind, Position};
 use super::leave::{self, Resume};
 use super::stubs::{self, Arguments, FLOAT_REGISTERS, INTEGER_REGISTERS, Saved};
 use crate::errors::{self, Raised};
@@ -161,13 +161,13 @@ pub(super) unsafe extern "C" fn interpret_from_compiled(
     // SAFETY: the stub passes what the caller's registers held: the context first.
     let (saved, vm) = unsafe { (&*saved, (*((*saved).integers[0] as *mut crate::context::Context)).machine) };
     // SAFETY: live; the reference ends before the interpreter runs.
-    let (pc, arguments, definition) = unsafe {
+    let (pc, definition) = unsafe {
         let vm = &mut *vm;
+        vm.position = Position::Stub(frame);
         let function = vm.code.function_of(method);
         super::controller::count_invocation(vm, function);
-        (vm.code.address(function, 0), (), &raw const vm.program.functions[function.index()])
+        (vm.code.address(function, 0), &raw const vm.program.functions[function.index()])
     };
-    let () = arguments;
     // SAFETY: the program outlives its running.
     let definition = unsafe { &*definition };
     let fill = |base: *mut u64| {

@@ -22,6 +22,8 @@ pub enum Position {
     Interpreted(*const u64, *mut u64),
     /// In a helper that compiled code called: its frame pointer, and its place ([`place`]).
     Compiled(*const u64, u64),
+    /// Between compiled code that calls and the interpreter that is to run the callee: frame pointer of the stub.
+    Stub(*const u64),
 }
 
 /// A call from one tier into the other.
@@ -97,6 +99,7 @@ pub unsafe fn walk(
             }
             At::Native(frame)
         }
+        Position::Stub(frame) => At::Native(frame),
     };
     loop {
         at = match at {
@@ -154,7 +157,7 @@ pub unsafe fn return_addresses(
 ) {
     let mut native = match position {
         Position::Interpreted(..) => None,
-        Position::Compiled(frame, _) => Some(frame),
+        Position::Compiled(frame, _) | Position::Stub(frame) => Some(frame),
     };
     loop {
         while let Some(frame) = native {

@@ -31,12 +31,15 @@ struct Guess {
     relation: Relation,
 }
 
-/// Finds the facts and adds them.
-pub fn add(facts: &mut Facts<'_>) {
+/// Finds the facts on the loops whose headers the block dominates, and adds them.
+pub fn add(facts: &mut Facts<'_>, within: BlockId) {
     let shape = facts.shape;
     let mut guesses = Vec::new();
     for (id, natural) in shape.loops.iter() {
         let header = natural.header;
+        if !shape.dominators.dominates(within, header) {
+            continue;
+        }
         let entries = shape.loops.entries(&shape.graph, id);
         for &param in &facts.region.block(header).params {
             if facts.region.ty(param) == Ty::Int {

@@ -29,7 +29,7 @@ use crate::ir::{BlockId, Cond, Op, Region, Terminator, Value};
 use holloway_bytecode::Program;
 use holloway_bytecode::cfg::EdgeId;
 use references::TypeFact;
-use relations::{Implied, Relation};
+use relations::{Implied, Relation, Term};
 use smallvec::SmallVec;
 
 /// A fact with the place from which on it holds.
@@ -83,7 +83,7 @@ impl<'a> Facts<'a> {
         for &block in shape.graph.reverse_postorder() {
             facts.collect(block);
         }
-        induction::add(&mut facts);
+        induction::add(&mut facts, Region::ENTRY);
         facts
     }
 
@@ -182,13 +182,35 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Notes facts that hold from a point on.
-    pub fn assume(&mut self, at: Point, implied: impl IntoIterator<Item = Implied>) {
-        implied.into_iter().for_each(|implied| self.add(at, implied));
+    /// Supposes that each `a <= b + offset` from the end of a block on, and looks if then something else holds, too. If
+    /// not, nothing is supposed.
+    pub fn suppose(
+        &mut self,
+        block: BlockId,
+        supposed: &[(Term, Term, i64)],
+        then: impl Fn(&Facts<'_>) -> bool,
+    ) -> bool {
+        let before = self.relations.clone();
+        let mut implied = Vec::new();
+        for &(a, b, offset) in supposed {
+            relations::less_or_equal(a, b, offset, &mut implied);
+        }
+        for implied in implied {
+            self.add(Point::end(block), implied);
+        }
+        if then(self) {
+            return true;
+        }
+        induction::add(self, block);
+        if then(self) {
+            return true;
+        }
+        self.relations = before;
+        false
     }
 
     /// The relations of a value that hold at a point.
-    fn relations_at(&self, value: Value, point: Point) -> impl Iterator<Item = Relation> {
+    pub(super) fn relations_at(&self, value: Value, point: Point) -> impl Iterator<Item = Relation> {
         let dominators = &self.shape.dominators;
         let all = self.relations[value.index()].iter();
         all.filter(move |since| since.at.dominates(point, dominators)).map(|since| since.fact)

@@ -300,11 +300,13 @@ impl Facts<'_> {
                         && self.is_natural(query, b, depth);
                 }
                 // a + b >= a if b is not negative and nothing wraps.
-                let of_sum = self.range(a).high.checked_add(self.range(b).high);
-                of_sum.is_some()
-                    && [(a, b), (b, a)]
-                        .into_iter()
-                        .any(|(a, b)| self.range(b).low >= 0 && self.le(query, x, a, c, depth))
+                let is_small = self.range(a).high.checked_add(self.range(b).high).is_some();
+                let grows = |b: Option<Value>| is_small && self.range(b).low >= 0;
+                if grows(b) && self.le(query, x, a, c, depth) || grows(a) && self.le(query, x, b, c, depth) {
+                    return true;
+                }
+                (self.le(query, x, a, c, depth) || self.le(query, x, b, c, depth))
+                    && self.natural_sum(query, y, depth).is_some()
             }
             Op::Arith(Arith::And) => {
                 self.le(query, x, None, c, depth)
@@ -386,7 +388,7 @@ impl Facts<'_> {
     }
 
     /// A value that is another one plus a constant, if nothing wraps.
-    pub(super) fn sum(&self, value: Value) -> Option<(Value, i64)> {
+    pub(in crate::passes) fn sum(&self, value: Value) -> Option<(Value, i64)> {
         let node = self.region.node(value);
         match node.op {
             Op::Arith(Arith::Add) => match (self.term(node.args[0]), self.term(node.args[1])) {

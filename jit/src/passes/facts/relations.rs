@@ -56,7 +56,7 @@ pub fn not_equal(facts: &Facts<'_>, value: Value, constant: i64, implied: &mut V
 }
 
 /// `a <= b + offset`. What cannot be said without overflow is left out.
-fn less_or_equal(a: Term, b: Term, offset: i64, implied: &mut Vec<Implied>) {
+pub(super) fn less_or_equal(a: Term, b: Term, offset: i64, implied: &mut Vec<Implied>) {
     let ((a, add_a), (b, add_b)) = (a, b);
     let Some(offset) = offset.checked_add(add_b).and_then(|sum| sum.checked_sub(add_a)) else { return };
     if a == b {

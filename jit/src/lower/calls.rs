@@ -139,7 +139,7 @@ impl Lowering<'_, '_> {
         self.builder.ins().store(PLAIN, payload, self.context, self.model.context.result);
         self.leave(site, &live);
         self.switch_to(next);
-        (node.ty != crate::ir::Ty::None).then(|| self.from_bits(node.ty, result))
+        (node.ty != crate::ir::Ty::None).then(|| self.value_of_bits(node.ty, result))
     }
 
     fn call_native(&mut self, value: Value, native: Native) -> Option<clif::Value> {
@@ -171,7 +171,7 @@ impl Lowering<'_, '_> {
         self.leave(site, &live);
         self.switch_to(next);
         (node.ty != crate::ir::Ty::None).then(|| {
-            let value = self.from_bits(node.ty, bits);
+            let value = self.value_of_bits(node.ty, bits);
             debug_assert_eq!(self.builder.func.dfg.value_type(value), machine_type(node.ty));
             value
         })

@@ -261,7 +261,7 @@ impl Lowering<'_, '_> {
     }
 
     /// A word as the machine value of a type.
-    pub fn from_word(&mut self, ty: Ty, word: clif::Value) -> clif::Value {
+    pub fn value_of_word(&mut self, ty: Ty, word: clif::Value) -> clif::Value {
         match ty {
             Ty::Bool => self.builder.ins().ireduce(types::I8, word),
             _ => word,
@@ -269,15 +269,15 @@ impl Lowering<'_, '_> {
     }
 
     /// A word of bits, as calls give it, as the machine value of a type.
-    pub fn from_bits(&mut self, ty: Ty, bits: clif::Value) -> clif::Value {
+    pub fn value_of_bits(&mut self, ty: Ty, bits: clif::Value) -> clif::Value {
         match ty {
             Ty::Float => self.builder.ins().bitcast(types::F64, MemFlagsData::new(), bits),
-            _ => self.from_word(ty, bits),
+            _ => self.value_of_word(ty, bits),
         }
     }
 
     /// The bits of a value, as calls give it.
-    pub fn to_bits(&mut self, value: Value) -> clif::Value {
+    pub fn bits_of(&mut self, value: Value) -> clif::Value {
         let word = self.word(value);
         match self.region.ty(value) {
             Ty::Float => self.builder.ins().bitcast(types::I64, MemFlagsData::new(), word),
@@ -318,7 +318,7 @@ impl Lowering<'_, '_> {
             }
             Terminator::Return(result) => {
                 let bits = match result {
-                    Some(value) => self.to_bits(*value),
+                    Some(value) => self.bits_of(*value),
                     None => self.constant(types::I64, 0),
                 };
                 self.builder.ins().return_(&[bits]);

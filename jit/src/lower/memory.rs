@@ -56,7 +56,7 @@ impl Lowering<'_, '_> {
             Op::LoadField(_, field) => {
                 let object = self.value(args[0]);
                 let word = self.builder.ins().load(word_type(node.ty), PLAIN, object, field_offset(field));
-                Some(self.from_word(node.ty, word))
+                Some(self.value_of_word(node.ty, word))
             }
             Op::StoreField(_, field) => {
                 let object = self.value(args[0]);
@@ -95,7 +95,7 @@ impl Lowering<'_, '_> {
             Op::LoadGlobal(global) => {
                 let globals = self.globals();
                 let word = self.builder.ins().load(word_type(node.ty), PLAIN, globals, 8 * global.0 as i32);
-                Some(self.from_word(node.ty, word))
+                Some(self.value_of_word(node.ty, word))
             }
             Op::StoreGlobal(global) => {
                 let globals = self.globals();

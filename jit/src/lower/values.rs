@@ -48,14 +48,14 @@ impl Lowering<'_, '_> {
             Op::Argument(index) => {
                 let entry = self.builder.current_block().unwrap_or_else(|| unreachable!("a block is open"));
                 let word = self.builder.block_params(entry)[2 + index as usize];
-                self.from_word(node.ty, word)
+                self.value_of_word(node.ty, word)
             }
             Op::Local(register) => {
                 let entry = self.builder.current_block().unwrap_or_else(|| unreachable!("a block is open"));
                 let frame = self.builder.block_params(entry)[2];
                 let ty = super::function::word_type(node.ty);
                 let word = self.builder.ins().load(ty, MemFlagsData::trusted(), frame, 8 * register as i32);
-                self.from_word(node.ty, word)
+                self.value_of_word(node.ty, word)
             }
             Op::Arith(op) => {
                 let (a, b) = (self.value(args[0]), self.value(args[1]));
@@ -421,6 +421,6 @@ impl Lowering<'_, '_> {
         let callee = self.constant(types::I64, address);
         let call = self.builder.ins().call_indirect(signature, callee, &args);
         let result = self.builder.inst_results(call)[0];
-        self.from_word(node.ty, result)
+        self.value_of_word(node.ty, result)
     }
 }

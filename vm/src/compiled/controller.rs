@@ -32,6 +32,9 @@ use std::time::{Duration, Instant};
 pub type CompilerFactory =
     Box<dyn FnOnce(Arc<VerifiedProgram>, Model) -> Result<Arc<dyn Compiler>, String> + Send>;
 
+/// Is told what happens.
+pub type Log = Box<dyn FnMut(LogEvent<'_>) + Send>;
+
 /// How the tiers are used.
 pub struct TierOptions {
     /// Makes the compiler; without one everything is interpreted.
@@ -51,7 +54,7 @@ pub struct TierOptions {
     /// Leave compiled code at every n-th taken yieldpoint.
     pub deopt_every: Option<u32>,
     /// Told what happens, one line each.
-    pub log: Option<Box<dyn FnMut(LogEvent<'_>) + Send>>,
+    pub log: Option<Log>,
 }
 
 /// Something worth a line in a log.
@@ -98,6 +101,8 @@ pub struct TierStatistics {
     pub words: u64,
     /// Bytes of machine code made.
     pub bytes: u64,
+    /// Bytes of executable memory in use, thunks included.
+    pub code_in_use: usize,
     /// Entries into compiled loops.
     pub loop_entries: u64,
     /// Pieces of code thrown away because an assumption broke.
@@ -250,7 +255,6 @@ impl CompiledState {
         }
     }
 }
-
 
 impl Worker {
     fn start(compiler: Arc<dyn Compiler>, signals: Arc<Signals>) -> std::io::Result<Worker> {
@@ -462,6 +466,7 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
         return refuse(vm, format!("its code cannot be made executable: {error}"));
     }
     let statistics = &mut vm.compiled.statistics;
+    statistics.code_in_use = area.used();
     statistics.compilations += 1;
     statistics.words += compiled.words as u64;
     statistics.bytes += compiled.bytes.len() as u64;
@@ -511,7 +516,7 @@ pub(super) fn is_valid(vm: &Machinery, place: u64) -> bool {
 pub(super) fn wants_exit(vm: &mut Machinery) -> bool {
     let Some(every) = vm.compiled.options.deopt_every else { return false };
     vm.compiled.yields += 1;
-    vm.compiled.yields % every.max(1) == 0
+    vm.compiled.yields.is_multiple_of(every.max(1))
 }
 
 /// Compiled code was left at a site.
@@ -524,12 +529,12 @@ pub(super) fn note_exit(vm: &mut Machinery, id: CodeId, site: u32, unwinding: bo
         reason => reason,
     };
     let (speculation, place) = (tables.speculation, (tables.frames[0].function, tables.frames[0].pc));
-    let name = object.function;
+    let (name, level) = (object.function, object.level.name());
     *vm.compiled.statistics.exits.entry(reason).or_default() += 1;
     if vm.compiled.options.log.is_some() {
         let at = vm.program.functions[place.0.index()].position(place.1);
         let line = format!(
-            "{} #{} left: {reason} in {}:{} (line {})",
+            "{} {level} #{} left: {reason} in {}:{} (line {})",
             vm.program.functions[name.index()].name,
             id.0,
             vm.program.functions[place.0.index()].name,
@@ -613,6 +618,7 @@ fn free_retired(vm: &mut Machinery) {
             && let Some(area) = &mut vm.compiled.area
         {
             area.release(object.address, object.tables.bytes.len());
+            vm.compiled.statistics.code_in_use = area.used();
         }
     }
 }

@@ -23,7 +23,7 @@ const STACK_ARGUMENTS: usize = 256;
 /// interpreter.
 pub fn run_method(vm: *mut Machinery, machine: &mut Machine, function: FunctionId, code: *const u8) -> bool {
     // SAFETY: the caller has a live machinery; the reference ends before compiled code runs.
-    let definition = unsafe { &(&(*vm).program).functions[function.index()] };
+    let definition = unsafe { definition(vm, function) };
     // Few methods need it, and clearing it takes longer than everything else here.
     let mut stack = [const { MaybeUninit::uninit() }; STACK_ARGUMENTS];
     let arguments = marshal(machine, definition, &mut stack);
@@ -36,7 +36,7 @@ pub fn run_method(vm: *mut Machinery, machine: &mut Machine, function: FunctionI
 pub fn run_loop(vm: *mut Machinery, machine: &mut Machine, function: FunctionId, code: *const u8) -> bool {
     let base = machine.base;
     // SAFETY: as `run_method`.
-    let definition = unsafe { &(&(*vm).program).functions[function.index()] };
+    let definition = unsafe { definition(vm, function) };
     let mut integers = [0; INTEGER_REGISTERS];
     integers[0] = machine.ctx as u64;
     // SAFETY: the frame has a header.
@@ -47,6 +47,16 @@ pub fn run_loop(vm: *mut Machinery, machine: &mut Machine, function: FunctionId,
     // SAFETY: as above.
     let result = unsafe { run(vm, machine, definition, code, &arguments) };
     finish(vm, machine, definition, result)
+}
+
+/// A function of the machine's program, which stays where it is while the machine lives.
+///
+/// # Safety
+/// The machinery is live.
+unsafe fn definition<'a>(vm: *mut Machinery, function: FunctionId) -> &'a Function {
+    // SAFETY: by the caller's promise.
+    let program = unsafe { &(*vm).program };
+    &program.functions[function.index()]
 }
 
 /// The parameters in the frame as arguments of a native call.

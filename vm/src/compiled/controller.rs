@@ -476,15 +476,18 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
     for note in &compiled.notes {
         vm.compiled.log(LogEvent::Inline(note));
     }
-    let line = format!(
-        "{what}: {} #{}, {} words, {} bytes, {:.2} ms",
-        request.level.name(),
-        request.code.0,
-        compiled.words,
-        compiled.bytes.len(),
-        time.as_secs_f64() * 1e3
-    );
-    vm.compiled.log(LogEvent::Compile(&line));
+    if vm.compiled.options.log.is_some() {
+        let line = format!(
+            "{what}: {} #{}, {} words, {} bytes, {:.2} ms ({})",
+            request.level.name(),
+            request.code.0,
+            compiled.words,
+            compiled.bytes.len(),
+            time.as_secs_f64() * 1e3,
+            slowest_steps(&compiled.steps)
+        );
+        vm.compiled.log(LogEvent::Compile(&line));
+    }
     vm.compiled.map.insert(CodeObject {
         id: request.code,
         function: request.function,
@@ -505,6 +508,19 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
             state.loops.insert(pc, request.code);
         }
     }
+}
+
+/// The steps of a compilation that took longest.
+fn slowest_steps(steps: &[(&'static str, Duration)]) -> String {
+    const SHOWN: usize = 4;
+    let mut sums: BTreeMap<&str, Duration> = BTreeMap::new();
+    for &(name, time) in steps {
+        *sums.entry(name).or_default() += time;
+    }
+    let mut sums: Vec<(&str, Duration)> = sums.into_iter().collect();
+    sums.sort_by_key(|&(_, time)| std::cmp::Reverse(time));
+    let shown = sums.iter().take(SHOWN).map(|(name, time)| format!("{name} {:.2}", time.as_secs_f64() * 1e3));
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// Is the code of a place still valid.

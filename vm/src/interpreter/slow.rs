@@ -17,6 +17,9 @@ use holloway_bytecode::{ClassId, ErrorKind, Op, code};
 
 /// Handles `why` at `pc` in the frame `base`. True: go on at the context's `resume_pc` and `resume_base`. False: leave the
 /// interpreter; the machinery knows the reason.
+///
+/// Never inlined: with its locals in the frame of who calls it, the jump to the next handler would not be a jump.
+#[inline(never)]
 pub fn slow_path(pc: *const u64, base: *mut u64, ctx: *mut Context, why: Slow) -> bool {
     // SAFETY: the context belongs to a live machinery, and running code holds no reference into it.
     let vm = unsafe { &mut *(*ctx).machine };

@@ -61,8 +61,8 @@ impl Limits {
             depth: 9,
             recursion: 1,
             // DesiredMethodLimit is 8,000 bytes of bytecode.
-            nodes: 8_000,
-            nodes_outside_loops: 2_500,
+            nodes: 4_000,
+            nodes_outside_loops: 1_500,
             loop_frequency: 1.5,
             growth_of_round: 2_000,
             rounds: 16,

@@ -236,6 +236,9 @@ pub struct MachineArguments {
     /// How many calls may nest
     #[arg(long, value_name = "N", default_value_t = DEFAULT_STACK_DEPTH, value_parser = clap::value_parser!(u64).range(1..=DEEPEST_STACK), help_heading = "Limits")]
     pub stack_depth: u64,
+    /// The most memory that machine code may take, such as 4m; beyond it the oldest code is evicted
+    #[arg(long, value_name = "SIZE", default_value = "64m", value_parser = values::code_cache_size, help_heading = "Limits")]
+    pub code_cache: usize,
     /// End the program after this time, such as 500ms, 2s or 1m
     #[arg(long, value_name = "DURATION", value_parser = values::duration, help_heading = "Limits")]
     pub time_limit: Option<Duration>,
@@ -375,6 +378,7 @@ impl MachineArguments {
             synchronous: self.sync_compile || level.is_some(),
             method_threshold: if level.is_some() { 1 } else { defaults.method_threshold },
             loop_steps: if level.is_some() { 1 } else { defaults.loop_steps },
+            code_cache: self.code_cache,
             osr_every_backedge: self.osr_every_backedge,
             deopt_every: self.deopt_every.map(NonZeroU32::get),
             log,

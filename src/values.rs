@@ -18,8 +18,31 @@ fn split(text: &str) -> Option<(u64, &str)> {
     Some((number, &text[digits..]))
 }
 
+/// Less holds no more than a few methods.
+const SMALLEST_CODE_CACHE: usize = 64 << 10;
+/// More than any program's code.
+const LARGEST_CODE_CACHE: usize = 1 << 30;
+
 /// A heap size: bytes, or with `k`, `m`, `g` in units of 1024, 1024² and 1024³ bytes.
 pub fn heap_size(text: &str) -> Result<usize, String> {
+    match size(text)? {
+        bytes if bytes < SMALLEST_HEAP => Err("the smallest heap is 2m".to_string()),
+        bytes if bytes <= LARGEST_HEAP => Ok(bytes),
+        _ => Err("the largest heap is 1024g".to_string()),
+    }
+}
+
+/// The size of the code cache, likewise.
+pub fn code_cache_size(text: &str) -> Result<usize, String> {
+    match size(text)? {
+        bytes if bytes < SMALLEST_CODE_CACHE => Err("the smallest code cache is 64k".to_string()),
+        bytes if bytes <= LARGEST_CODE_CACHE => Ok(bytes),
+        _ => Err("the largest code cache is 1g".to_string()),
+    }
+}
+
+/// A number of bytes; all that do not fit are the largest.
+fn size(text: &str) -> Result<usize, String> {
     let malformed = || "a size is a whole number followed by k, m or g, such as 64m or 1g".to_string();
     let lower = text.to_ascii_lowercase();
     let (number, unit) = split(&lower).ok_or_else(malformed)?;
@@ -30,11 +53,7 @@ pub fn heap_size(text: &str) -> Result<usize, String> {
         "g" => 30,
         _ => return Err(malformed()),
     };
-    match usize::try_from(number).ok().and_then(|n| n.checked_mul(1 << shift)) {
-        Some(bytes) if bytes < SMALLEST_HEAP => Err("the smallest heap is 2m".to_string()),
-        Some(bytes) if bytes <= LARGEST_HEAP => Ok(bytes),
-        _ => Err("the largest heap is 1024g".to_string()),
-    }
+    Ok(usize::try_from(number).ok().and_then(|n| n.checked_mul(1 << shift)).unwrap_or(usize::MAX))
 }
 
 /// A duration: a whole number with `us`, `ms`, `s`, `m` or `h`.

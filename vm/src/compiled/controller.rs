@@ -105,8 +105,10 @@ pub struct TierStatistics {
     pub code_in_use: usize,
     /// Entries into compiled loops.
     pub loop_entries: u64,
-    /// Pieces of code thrown away because an assumption broke.
+    /// Pieces of code thrown away because an assumption broke, or evicted.
     pub invalidations: u64,
+    /// Those that were evicted because executable memory was full.
+    pub evictions: u64,
     /// Why compiled code was left, and how often.
     pub exits: BTreeMap<&'static str, u64>,
 }
@@ -458,10 +460,17 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
         return self::request(vm, request.function, request.entry);
     }
     free_retired(vm);
-    let Some(area) = &mut vm.compiled.area else { return };
-    let Some(address) = area.allocate(compiled.bytes.len()) else {
-        return refuse(vm, format!("the code cache of {} bytes is full", vm.compiled.options.code_cache));
+    let Some(address) = allocate_code(vm, compiled.bytes.len(), &what) else {
+        return refuse(
+            vm,
+            format!(
+                "its {} bytes do not fit into the code cache of {}, whatever is evicted",
+                compiled.bytes.len(),
+                vm.compiled.options.code_cache
+            ),
+        );
     };
+    let Some(area) = &mut vm.compiled.area else { return };
     if let Err(error) = area.write(address, &compiled.bytes) {
         return refuse(vm, format!("its code cannot be made executable: {error}"));
     }
@@ -507,6 +516,25 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
         Entry::Loop(pc) => {
             state.loops.insert(pc, request.code);
         }
+    }
+}
+
+/// Room for code. Where there is none, the oldest code is evicted until there is, except what waits on some stack.
+fn allocate_code(vm: &mut Machinery, length: usize, what: &str) -> Option<*const u8> {
+    loop {
+        if let Some(address) = vm.compiled.area.as_mut()?.allocate(length) {
+            return Some(address);
+        }
+        let oldest = vm.compiled.map.oldest_valid()?;
+        let victim = vm.compiled.map.get(oldest)?;
+        let line = format!(
+            "{} #{} is evicted: the code cache of {} bytes is full, and {what} needs {length} bytes",
+            vm.program.functions[victim.function.index()].name, oldest.0, vm.compiled.options.code_cache
+        );
+        vm.compiled.log(LogEvent::Compile(&line));
+        vm.compiled.statistics.evictions += 1;
+        invalidate(vm, oldest);
+        free_retired(vm);
     }
 }
 

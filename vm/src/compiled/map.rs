@@ -73,6 +73,11 @@ impl CodeMap {
         self.objects.get_mut(&id)
     }
 
+    /// The piece with the lowest number that is still entered.
+    pub fn oldest_valid(&self) -> Option<CodeId> {
+        self.objects.values().find(|object| object.valid).map(|object| object.id)
+    }
+
     /// The piece that contains an address (its end counts: a call may be its last instruction).
     pub fn find(&self, address: *const u8) -> Option<&CodeObject> {
         let (&start, id) = self.by_address.range(..=address as usize).next_back()?;

@@ -4,8 +4,8 @@
 //!
 //! * *Pure operations* move if their operands are from outside. If an operand is not by itself good (a divisor that
 //!   may be zero but for a branch in the loop), it must be proved good before the loop.
-//! * *Loads* move if nothing in the loop writes the location. Their operands vouch for their safety. Yieldpoints do not count as
-//!   writing: if other threads ran in one, compiled code is left.
+//! * *Loads* move if nothing in the loop writes the location. Their operands vouch for their safety; references only move if they are
+//!   loaded in every round. Yieldpoints do not count as writing: if other threads ran in one, compiled code is left.
 //! * *Checks* move with the frame state of the loop's beginning: if one fails before the loop, the interpreter executes
 //!   the loop itself, and raises the error where it belongs. So it is always right to move one. It is good if it would be
 //!   executed in the first round anyway. If it is executed in each round but perhaps not before the loop is left, or is
@@ -204,7 +204,12 @@ impl<'a> Motion<'a> {
             let written =
                 |&other: &LocationId| self.locations.may_alias(self.region, location, other, |_| false);
             let stays = present.writes_all || present.writes.iter().any(written);
-            (!stays && self.is_good_before(present, node)).then_some(there)
+            // A reference that is loaded only on some way may be no reference at all on another: a field of a variant that the
+            // object is not, or one that is not set yet. What depends on it would follow it out of the loop.
+            let dominates = |&other: &BlockId| self.shape.dominators.dominates(block, other);
+            let certain = || present.latches.iter().chain(&present.exits).all(dominates);
+            (!stays && (!node.ty.is_ref() || certain()) && self.is_good_before(present, node))
+                .then_some(there)
         } else if op.is_check() {
             let state = present.state?;
             let dominates = |&other: &BlockId| self.shape.dominators.dominates(block, other);

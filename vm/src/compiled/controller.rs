@@ -529,7 +529,9 @@ fn allocate_code(vm: &mut Machinery, length: usize, what: &str) -> Option<*const
         let victim = vm.compiled.map.get(oldest)?;
         let line = format!(
             "{} #{} is evicted: the code cache of {} bytes is full, and {what} needs {length} bytes",
-            vm.program.functions[victim.function.index()].name, oldest.0, vm.compiled.options.code_cache
+            vm.program.functions[victim.function.index()].name,
+            oldest.0,
+            vm.compiled.options.code_cache
         );
         vm.compiled.log(LogEvent::Compile(&line));
         vm.compiled.statistics.evictions += 1;

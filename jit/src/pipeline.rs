@@ -31,6 +31,9 @@ const SEQUENCE: &[&str] = &[
     "simplify",
     "blocks",
     "gvn",
+    "escape",
+    "params",
+    "simplify",
     "memory",
     "conditions",
     "simplify",
@@ -99,11 +102,11 @@ impl Compiler for Jit {
         steps.push(("cranelift", start.elapsed()));
         let words = |inline: &ir::Inline| self.program.functions[inline.function.index()].code.len();
         compiled.words = region.inlines.iter().map(words).sum();
-        let made =
-            region.blocks.iter().flat_map(|block| &block.nodes).filter_map(|&value| match region.op(value) {
-                Op::New(class) | Op::Virtual(class) => Some(class),
-                _ => None,
-            });
+        // Also what passes have removed: others may have relied on its class before that.
+        let made = region.nodes.iter().filter_map(|node| match node.op {
+            Op::New(class) | Op::Virtual(class) => Some(class),
+            _ => None,
+        });
         compiled.instantiates = made.collect::<BTreeSet<_>>().into_iter().collect();
         compiled.uninstantiated = notes.uninstantiated.into_iter().collect();
         compiled.notes = notes.inlining;

@@ -80,8 +80,6 @@ pub struct Analysis<'a> {
     /// Something was refused, or has changed in this sweep.
     is_refused: bool,
     changed: bool,
-    /// x
-    pub sweeps: u32,
 }
 
 /// Does the operation make an object that is worth looking at.
@@ -127,7 +125,6 @@ impl<'a> Analysis<'a> {
             is_checking: false,
             is_refused: false,
             changed: false,
-            sweeps: 0,
         }
     }
 
@@ -154,7 +151,6 @@ impl<'a> Analysis<'a> {
     }
 
     fn sweep(&mut self, region: &Region) {
-        self.sweeps += 1;
         self.changed = false;
         self.takers.clear();
         self.uses.clear();

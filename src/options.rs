@@ -382,7 +382,6 @@ impl MachineArguments {
             osr_every_backedge: self.osr_every_backedge,
             deopt_every: self.deopt_every.map(NonZeroU32::get),
             log,
-            ..defaults
         }
     }
 

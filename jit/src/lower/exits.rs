@@ -1,9 +1,10 @@
 //! Leaving compiled code: the recipe by which the interpreter's frames are found again (a [`Site`]), and the block that stores
 //! what the recipe needs into the context. Exits with the same frame state and reason are one.
 
-use super::function::Lowering;
+use super::function::{FixedMap, Lowering};
 use crate::ir::{Op, Reason, StateId, StateKind, Value};
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};
+use holloway_bytecode::FunctionId;
 use holloway_vm::compiled::{EXITS, Location, Site, SiteFrame, VirtualObject};
 
 /// Exits that are the same.
@@ -14,8 +15,8 @@ pub(super) type ExitKey = (StateId, Reason);
 pub(super) struct Exit {
     block: clif::Block,
     site: u32,
-    /// The values to store, in the order of the context's exits.
-    values: Vec<Value>,
+    /// The state whose values it stores.
+    stored: StateId,
 }
 
 /// A site in the making.
@@ -33,15 +34,36 @@ impl Lowering<'_, '_> {
         if let Some(exit) = self.exits.get(&key) {
             return exit.block;
         }
-        let (site, values) = self.site(state, reason.name(), reason.is_speculation());
+        let stored = self.sharing.of_exit(state, reason);
+        let speculation = reason.is_speculation().then(|| {
+            let frame = self.region.state(state);
+            (self.region.inlines[frame.inline.index()].function, frame.pc)
+        });
+        let (site, _) = self.site(stored, reason.name(), speculation);
         let block = self.new_cold_block();
-        self.exits.insert(key, Exit { block, site, values });
+        self.exits.insert(key, Exit { block, site, stored });
         self.open_exits.push(key);
         block
     }
 
     /// A new site for a state; with the values that it needs in the context.
-    pub fn site(&mut self, state: StateId, reason: &'static str, speculation: bool) -> (u32, Vec<Value>) {
+    pub fn site(
+        &mut self,
+        state: StateId,
+        reason: &'static str,
+        speculation: Option<(FunctionId, u32)>,
+    ) -> (u32, Vec<Value>) {
+        let (recipe, frames) = self.recipe(state);
+        self.sites.push(Site { frames, objects: recipe.objects, reason, speculation });
+        (self.sites.len() as u32 - 1, recipe.values)
+    }
+
+    /// The values that a state needs in the context, in their order there.
+    fn values_of(&mut self, state: StateId) -> Vec<Value> {
+        self.recipe(state).0.values
+    }
+
+    fn recipe(&mut self, state: StateId) -> (Recipe, Vec<SiteFrame>) {
         let mut recipe = Recipe::default();
         let region = self.region;
         let mut frames = Vec::new();
@@ -60,8 +82,7 @@ impl Lowering<'_, '_> {
             self.refusal = Some(format!("{} values are live at one place", recipe.values.len()));
             recipe.values.truncate(EXITS);
         }
-        self.sites.push(Site { frames, objects: recipe.objects, reason, speculation });
-        (self.sites.len() as u32 - 1, recipe.values)
+        (recipe, frames)
     }
 
     fn location(&self, value: Value, recipe: &mut Recipe) -> Location {
@@ -96,27 +117,83 @@ impl Lowering<'_, '_> {
         (self.code as u64) << 32 | site as u64
     }
 
-    /// Fills the blocks of all exits.
+    /// Fills the blocks of all exits. Those with the same state store its values in the same block.
     pub fn fill_exits(&mut self) {
-        let mut next = 0;
-        while next < self.open_exits.len() {
-            let exit = self.exits[&self.open_exits[next]].clone();
-            self.switch_to(exit.block);
-            self.leave(exit.site, &exit.values);
-            next += 1;
+        let mut stores: FixedMap<StateId, Vec<Exit>> = FixedMap::default();
+        let mut order = Vec::new();
+        for key in std::mem::take(&mut self.open_exits) {
+            let exit = self.exits[&key].clone();
+            let same = stores.entry(exit.stored).or_default();
+            if same.is_empty() {
+                order.push(exit.stored);
+            }
+            same.push(exit);
         }
+        for state in order {
+            let exits = &stores[&state];
+            let values = self.values_of(state);
+            let shared = (exits.len() > 1).then(|| self.new_cold_block());
+            for exit in exits {
+                self.switch_to(exit.block);
+                match shared {
+                    Some(shared) => {
+                        self.store_site(exit.site);
+                        self.builder.ins().jump(shared, &[]);
+                    }
+                    None => self.leave(exit.site, &values),
+                }
+            }
+            if let Some(shared) = shared {
+                self.switch_to(shared);
+                self.store_values(&values);
+            }
+        }
+        self.fill_last_exit();
     }
 
-    /// Leaves at a site: stores its values and returns to whoever is to go on.
+    /// Leaves at a site with these values.
     pub fn leave(&mut self, site: u32, values: &[Value]) {
-        let flags = MemFlagsData::trusted();
+        self.store_site(site);
+        self.store_values(values);
+    }
+
+    fn store_site(&mut self, site: u32) {
+        let site = self.constant(types::I32, site as u64);
+        self.builder.ins().store(MemFlagsData::trusted(), site, self.context, self.model.context.exit_place);
+    }
+
+    /// Stores values into the context and leaves.
+    fn store_values(&mut self, values: &[Value]) {
         for (index, &value) in values.iter().enumerate() {
             let word = self.word(value);
             let offset = self.model.context.exits + 8 * index as i32;
-            self.builder.ins().store(flags, word, self.context, offset);
+            self.builder.ins().store(MemFlagsData::trusted(), word, self.context, offset);
         }
+        let last = self.last_exit();
+        self.builder.ins().jump(last, &[]);
+    }
+
+    /// Where all exits end.
+    fn last_exit(&mut self) -> clif::Block {
+        match self.last_exit {
+            Some(block) => block,
+            None => *self.last_exit.insert({
+                let block = self.builder.create_block();
+                self.builder.set_cold_block(block);
+                block
+            }),
+        }
+    }
+
+    /// Returns to whoever is to go on.
+    fn fill_last_exit(&mut self) {
+        let Some(block) = self.last_exit else { return };
+        self.switch_to(block);
+        let flags = MemFlagsData::trusted();
         self.builder.ins().store(flags, self.depth, self.context, self.model.context.exit_depth);
-        let place = self.constant(types::I64, self.place(site));
+        let first = self.place(0) as i64;
+        let site = self.builder.ins().uload32(flags, self.context, self.model.context.exit_place);
+        let place = self.builder.ins().bor_imm_u(site, first);
         let frame = self.builder.ins().get_frame_pointer(types::I64);
         let signature = self.helper_signature(3, true);
         let callee = self.constant(types::I64, self.model.helpers.deoptimize);

@@ -1,6 +1,7 @@
 //! The frame of lowering: blocks, parameters, branches.
 
 use super::exits::{Exit, ExitKey};
+use super::sharing::Sharing;
 use crate::ir::{BlockId, Op, Region, RegionEntry, Shape, Terminator, Ty, Value};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{
@@ -53,6 +54,10 @@ pub(super) struct Lowering<'a, 'b> {
     pub exits: FixedMap<ExitKey, Exit>,
     /// Exits whose blocks are still to be filled, in the order in which they were made.
     pub open_exits: Vec<ExitKey>,
+    /// Where all exits end.
+    pub last_exit: Option<clif::Block>,
+    /// Which exits leave at the same place.
+    pub sharing: Sharing,
     pub signatures: FixedMap<Vec<clif::Type>, clif::SigRef>,
     /// Constants of the block that is being filled.
     pub constants: FixedMap<(clif::Type, u64), clif::Value>,
@@ -75,12 +80,14 @@ pub fn lower(
     let mut builder = FunctionBuilder::new(&mut function, &mut context);
     let blocks: Vec<clif::Block> = region.block_ids().map(|_| builder.create_block()).collect();
     let zero = clif::Value::from_u32(0);
+    let shape = region.shape();
+    let sharing = Sharing::of(region, &shape);
     let mut lowering = Lowering {
         builder,
         region,
         program,
         model,
-        shape: region.shape(),
+        shape,
         code,
         values: vec![None; region.nodes.len()],
         blocks,
@@ -90,6 +97,8 @@ pub fn lower(
         sites: Vec::new(),
         exits: FixedMap::default(),
         open_exits: Vec::new(),
+        last_exit: None,
+        sharing,
         signatures: FixedMap::default(),
         constants: FixedMap::default(),
         location_numbers: FixedMap::default(),

@@ -16,6 +16,7 @@
 //! | `memory` | fields, elements, allocation, barriers |
 //! | `calls` | calls, natives, yieldpoints |
 //! | `exits` | leaving: sites and their recipes |
+//! | [`sharing`] | which checks leave at the same place |
 //! | [`emit`] | from Cranelift's function to bytes and tables |
 
 mod calls;
@@ -23,6 +24,7 @@ pub mod emit;
 mod exits;
 pub mod function;
 mod memory;
+pub mod sharing;
 mod values;
 
 pub use emit::{Target, emit};

@@ -574,7 +574,8 @@ pub(super) fn note_exit(vm: &mut Machinery, id: CodeId, site: u32, unwinding: bo
         "call" => "invalid",
         reason => reason,
     };
-    let (speculation, place) = (tables.speculation, (tables.frames[0].function, tables.frames[0].pc));
+    let speculation = tables.speculation;
+    let place = speculation.unwrap_or((tables.frames[0].function, tables.frames[0].pc));
     let (name, level) = (object.function, object.level.name());
     *vm.compiled.statistics.exits.entry(reason).or_default() += 1;
     if vm.compiled.options.log.is_some() {
@@ -589,7 +590,7 @@ pub(super) fn note_exit(vm: &mut Machinery, id: CodeId, site: u32, unwinding: bo
         );
         vm.compiled.log(LogEvent::Deopt(&line));
     }
-    if speculation {
+    if speculation.is_some() {
         let Some(object) = vm.compiled.map.get_mut(id) else { return };
         object.failures += 1;
         if object.failures >= FAILURES {

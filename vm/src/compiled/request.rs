@@ -101,8 +101,9 @@ pub struct Site {
     pub objects: Vec<VirtualObject>,
     /// Why it is left here, by name, for logs and counts; `call` for calls.
     pub reason: &'static str,
-    /// Leaving here means that an assumption was wrong: the code is to be made again without it.
-    pub speculation: bool,
+    /// Leaving here means that an assumption was wrong, about the instruction at this place: the code is to be made again
+    /// without it.
+    pub speculation: Option<(FunctionId, u32)>,
 }
 
 /// A call of another method.

@@ -1,0 +1,54 @@
+//! Which checks leave at which place: the files in `tests/sharing`. Section `leaves` has a line for each check, and each end that
+//! leaves: its state, and the one at which it leaves.
+
+mod support;
+
+use holloway_jit::ir::{self, Region, Terminator};
+use holloway_jit::lower::sharing::Sharing;
+use support::{Sections, expect, files, lines, program, report};
+
+#[test]
+fn checks_leave_where_expected() {
+    let mut failures = Vec::new();
+    for path in files("sharing") {
+        let text = std::fs::read_to_string(&path).expect("test file");
+        let mut sections = Sections::of(&text);
+        match run(&sections) {
+            Ok(leaves) => {
+                sections.set("leaves", Some(&leaves));
+                expect(&path, &sections.text(), &mut failures);
+            }
+            Err(message) => failures.push(format!("{}\n  {message}", path.display())),
+        }
+    }
+    report(&failures);
+}
+
+fn run(sections: &Sections) -> Result<String, String> {
+    let program = program(sections)?;
+    let text = sections.get("region").ok_or("there is no section `region`")?;
+    let region = ir::parse(text, &program).map_err(|error| format!("region: {error}"))?;
+    ir::verify(&region, &program).map_err(|errors| lines("region", &errors))?;
+    Ok(leaves(&region))
+}
+
+fn leaves(region: &Region) -> String {
+    let sharing = Sharing::of(region, &region.shape());
+    let mut text = String::new();
+    let mut line = |what: String, state: ir::StateId, reason: ir::Reason| {
+        let at = sharing.of_exit(state, reason);
+        text += &format!("{what}: {} at s{} leaves at s{}\n", reason.name(), state.0, at.0);
+    };
+    for block in region.block_ids() {
+        for &value in &region.block(block).nodes {
+            let node = region.node(value);
+            if let (Some(state), Some(reason)) = (node.state, node.op.reason()) {
+                line(format!("v{}", value.0), state, reason);
+            }
+        }
+        if let Terminator::Deopt(reason, state) = region.block(block).end {
+            line(format!("b{}", block.0), state, reason);
+        }
+    }
+    text
+}

@@ -36,6 +36,7 @@ const UNSAFE: &[(&str, &str)] = &[
     ("vm/src/threads/", "switching native stacks"),
     ("vm/src/stack.rs", "register stacks that move"),
     ("vm/src/signals.rs", "the control word of another thread"),
+    ("vm/src/timer.rs", "the processor time of a thread is asked for"),
     ("vm/src/vm.rs", "the pieces above are put together"),
     ("vm/tests/", "tests of the heap speak its language"),
     ("vm/examples/", "a load on the heap alone, without the rest of the machine"),

@@ -2,11 +2,13 @@
 //!
 //! It knows bytecode and nothing of source text; it knows that a compiler may exist, and not which.
 
+pub mod adaptive;
 mod allocation;
 mod classes;
 pub mod compiled;
 mod context;
 pub mod errors;
+pub mod fingerprint;
 pub mod heap;
 mod interpreter;
 pub mod layout;

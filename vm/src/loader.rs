@@ -183,6 +183,15 @@ impl LoadedCode {
         }
     }
 
+    /// The method is thought about again when it was entered as often again.
+    pub fn double_threshold(&self, function: FunctionId) {
+        // SAFETY: as above.
+        unsafe {
+            let method = self.methods[function.index()].get();
+            (*method).threshold = (*method).invocations.saturating_mul(2);
+        }
+    }
+
     /// The method lost its code: it is compiled again after a few more entries.
     pub fn lower_threshold(&self, function: FunctionId) {
         const AGAIN: u32 = 100;

@@ -25,6 +25,16 @@ impl Default for TimerSource {
 /// Nanoseconds of virtual time that a yieldpoint takes.
 pub const VIRTUAL_NANOSECONDS: u64 = 10;
 
+/// The processor time that the calling system thread has taken so far.
+pub fn thread_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the system writes into a live value of its own type.
+    match unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) } {
+        0 => Duration::new(time.tv_sec as u64, time.tv_nsec as u32),
+        _ => Duration::ZERO,
+    }
+}
+
 /// A running timer thread; it ends when this is dropped.
 pub struct Timer {
     stop: Arc<(Mutex<bool>, Condvar)>,

@@ -181,6 +181,9 @@ impl Vm {
             ..Context::default()
         });
         let tiers = std::mem::take(&mut options.tiers);
+        if let Some(advice) = &tiers.replay {
+            advice.check(&program).map_err(|why| format!("the advice does not fit the program: {why}"))?;
+        }
         if tiers.compiler.is_some() {
             code.set_thresholds(tiers.method_threshold);
         }
@@ -241,6 +244,11 @@ impl Vm {
             tiers: self.machinery.compiled.statistics.clone(),
             ..self.machinery.statistics.clone()
         }
+    }
+
+    /// What it has learned of its program, for a replay.
+    pub fn advice(&self) -> crate::adaptive::Advice {
+        crate::adaptive::controller::advice(&self.machinery)
     }
 
     /// How often each branch went which way: for every branch of the function, its place, and its counters
@@ -336,7 +344,9 @@ impl Machinery {
         if let Err(Failure::Stop(reason)) = slow::check_stop(self.signals.take() & INTERRUPT) {
             return Outcome::Stopped(reason, Trace::default());
         }
-        if self.options.time_limit.is_some()
+        crate::adaptive::controller::begin(self);
+        let samples = self.compiled.is_started() && crate::adaptive::controller::listens(self);
+        if (self.options.time_limit.is_some() || samples)
             && let Err(error) = self.start_timer()
         {
             return Outcome::failed_to_start(format!("cannot start the timer thread: {error}"));

@@ -80,6 +80,7 @@ pub fn emit(lowered: Lowered, target: &Target, listing: bool) -> Result<(Compile
         calls,
         positions,
         depth: lowered.depth,
+        addresses: lowered.addresses,
         ..Compiled::default()
     };
     Ok((compiled, text))

@@ -13,6 +13,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use hashbrown::HashMap;
 use holloway_bytecode::{FunctionId, Program};
 use holloway_vm::compiled::{Model, Site};
+use std::collections::BTreeSet;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
 /// A hash map without a random seed.
@@ -28,6 +29,8 @@ pub struct Lowered {
     pub locations: Vec<(FunctionId, u32)>,
     /// Calls that must be allowed to nest at the entry.
     pub depth: u64,
+    /// Large constants: those that may be addresses, ascending.
+    pub addresses: Vec<u64>,
 }
 
 /// Why a region cannot be lowered.
@@ -61,6 +64,7 @@ pub(super) struct Lowering<'a, 'b> {
     pub signatures: FixedMap<Vec<clif::Type>, clif::SigRef>,
     /// Constants of the block that is being filled.
     pub constants: FixedMap<(clif::Type, u64), clif::Value>,
+    pub addresses: BTreeSet<u64>,
     pub location_numbers: FixedMap<(u32, u32), u32>,
     pub locations: Vec<(FunctionId, u32)>,
     pub refusal: Option<Refusal>,
@@ -101,18 +105,20 @@ pub fn lower(
         sharing,
         signatures: FixedMap::default(),
         constants: FixedMap::default(),
+        addresses: BTreeSet::new(),
         location_numbers: FixedMap::default(),
         locations: Vec::new(),
         refusal: None,
     };
     lowering.run();
     let (sites, locations, depth) = (lowering.sites, lowering.locations, lowering.needed);
+    let addresses = lowering.addresses.into_iter().collect();
     if let Some(refusal) = lowering.refusal {
         return Err(refusal);
     }
     lowering.builder.seal_all_blocks();
     lowering.builder.finalize(frontend);
-    Ok(Lowered { function, sites, locations, depth })
+    Ok(Lowered { function, sites, locations, depth, addresses })
 }
 
 /// The machine type of a value.
@@ -260,6 +266,9 @@ impl Lowering<'_, '_> {
     pub fn constant(&mut self, ty: clif::Type, bits: u64) -> clif::Value {
         if let Some(&value) = self.constants.get(&(ty, bits)) {
             return value;
+        }
+        if ty == types::I64 && bits > u32::MAX as u64 {
+            self.addresses.insert(bits);
         }
         let value = match ty {
             types::F64 => self.builder.ins().f64const(f64::from_bits(bits)),

@@ -1,8 +1,8 @@
-//! What is compiled when, and when it is thrown away.
+//! The code that there is: asking for it, installing it, and throwing it away.
 //!
-//! The interpreter counts entries of methods and back edges of loops. When a count reaches its threshold, the method (or the loop) is
-//! compiled: by a thread of the controller's, while the interpreter goes on, or synchronously. Finished code is installed
-//! at the next yieldpoint.
+//! What is worth compiling is decided in [`crate::adaptive`]; here it is asked for, compiled in the background or
+//! synchronously, and installed at the next yieldpoint. Code at a higher level takes the place of what was there: calls go to
+//! the new code, frames of the old one finish in it, or leave it at a yieldpoint that is taken.
 //!
 //! Code is thrown away when it was left too often because an assumption was wrong, or when a class gets its first instance
 //! and the code relied on there being none. It is not entered any more then, frames of it leave as soon as control comes
@@ -16,16 +16,17 @@ use super::map::{CodeMap, CodeObject};
 use super::profile::{Profile, Receivers};
 use super::request::{CodeId, Compiled, Compiler, Entry, Level, Request};
 use super::{Model, Outcome, enter, stubs};
+use crate::adaptive::advice::{Advice, AdviceProfile};
+use crate::adaptive::controller::{self as adaptive, Verdict};
+use crate::adaptive::queue::{Done, Job, Queue, Urgency};
+use crate::adaptive::{Adaptive, AdaptiveStatistics, Constants};
 use crate::interpreter::machine::Machine;
 use crate::loader::Counters;
-use crate::signals::{COMPILED, Signals};
 use crate::vm::Machinery;
 use holloway_bytecode::verify::VerifiedProgram;
 use holloway_bytecode::{ClassId, FunctionId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// Makes the compiler for a machine, once the machine exists.
@@ -39,13 +40,19 @@ pub type Log = Box<dyn FnMut(LogEvent<'_>) + Send>;
 pub struct TierOptions {
     /// Makes the compiler; without one everything is interpreted.
     pub compiler: Option<CompilerFactory>,
-    /// The level at which everything is compiled; without one, what is hot at the highest level.
+    /// The level at which everything is compiled; without one, the adaptive system decides.
     pub level: Option<Level>,
+    /// What the adaptive system knows of tiers and machine.
+    pub constants: Constants,
+    /// What to compile, instead of what the adaptive system would. It fits the program.
+    pub replay: Option<Arc<Advice>>,
+    /// Compute digests of machine code.
+    pub digests: bool,
     /// Compile at once instead of in the background.
     pub synchronous: bool,
-    /// Entries of a method after which it is compiled.
+    /// Entries of a method after which it is thought about first.
     pub method_threshold: u32,
-    /// Thousands of back edges after which a loop is compiled.
+    /// Thousands of back edges after which a loop is thought about first.
     pub loop_steps: u32,
     /// Bytes of executable memory.
     pub code_cache: usize,
@@ -74,6 +81,9 @@ impl Default for TierOptions {
         TierOptions {
             compiler: None,
             level: None,
+            constants: Constants::default(),
+            replay: None,
+            digests: false,
             synchronous: false,
             method_threshold: 300,
             loop_steps: 2,
@@ -93,9 +103,11 @@ const FAILURES: u32 = 3;
 pub struct TierStatistics {
     /// Compilations that succeeded.
     pub compilations: u64,
+    /// The same at O0, O1, O2.
+    pub by_level: [LevelStatistics; 3],
     /// Compilations that gave up.
     pub refused: u64,
-    /// Time that compiling took.
+    /// Processor time that compiling took.
     pub compile_time: Duration,
     /// Bytecode words compiled, inlined methods included.
     pub words: u64,
@@ -111,6 +123,26 @@ pub struct TierStatistics {
     pub evictions: u64,
     /// Why compiled code was left, and how often.
     pub exits: BTreeMap<&'static str, u64>,
+    /// What was compiled, in which order, and to which code, as one number: addresses in the code do not count. 0 unless digests are asked
+    /// for.
+    pub digest: u64,
+    /// The adaptive system.
+    pub adaptive: AdaptiveStatistics,
+}
+
+/// Compilations at a level.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct LevelStatistics {
+    /// How many succeeded.
+    pub compilations: u64,
+    /// Processor time that they took.
+    pub time: Duration,
+    /// Words of the methods themselves.
+    pub own_words: u64,
+    /// The same with what was inlined.
+    pub words: u64,
+    /// Bytes of machine code.
+    pub bytes: u64,
 }
 
 /// What is known of a function.
@@ -118,9 +150,10 @@ pub struct TierStatistics {
 struct FunctionState {
     method: Option<CodeId>,
     loops: BTreeMap<u32, CodeId>,
-    /// How often the back edges of a loop left the interpreter.
-    steps: BTreeMap<u32, u32>,
-    requested: BTreeSet<Entry>,
+    /// How often the back edges of a loop left the interpreter, and at which number it is thought about.
+    steps: BTreeMap<u32, (u32, u32)>,
+    /// The highest level that was asked for.
+    requested: BTreeMap<Entry, Level>,
     refused: BTreeSet<Entry>,
 }
 
@@ -136,7 +169,9 @@ pub(crate) struct CompiledState {
     area: Option<CodeArea>,
     functions: Vec<FunctionState>,
     compiler: Option<Arc<dyn Compiler>>,
-    worker: Option<Worker>,
+    queue: Option<Queue>,
+    pub(crate) adaptive: Adaptive,
+    advice: Option<Arc<AdviceProfile>>,
     next_code: u32,
     failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
     instantiated: Arc<Vec<bool>>,
@@ -148,52 +183,70 @@ pub(crate) struct CompiledState {
     pub(crate) statistics: TierStatistics,
 }
 
-/// The thread that compiles.
-struct Worker {
-    requests: Sender<(Request, PastProfile)>,
-    results: Receiver<(Request, Result<Compiled, String>, Duration)>,
-    /// Nothing more is to be compiled.
-    over: Arc<AtomicBool>,
-    thread: std::thread::JoinHandle<()>,
-}
-
-/// The profile that the interpreter gathers.
-struct PastProfile {
+/// What is known of the past: what the interpreter counts, or advice; and what was learned from compiled code.
+pub(crate) struct PastProfile {
     counters: Counters,
+    advice: Option<Arc<AdviceProfile>>,
     failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
     instantiated: Arc<Vec<bool>>,
 }
 
 impl Profile for PastProfile {
     fn branch(&self, function: FunctionId, pc: u32) -> [u32; 2] {
+        if let Some(advice) = &self.advice {
+            return advice.branch(function, pc);
+        }
         let (not_taken, taken) = self.counters.counters(function, pc + 1);
         [not_taken, taken]
     }
 
     fn switch(&self, function: FunctionId, pc: u32, cases: usize) -> Vec<u32> {
+        if let Some(advice) = &self.advice {
+            return advice.switch(function, pc, cases);
+        }
         (0..cases as u32).map(|case| self.counters.counters(function, pc + 2 + case).1).collect()
     }
 
     fn receivers(&self, function: FunctionId, pc: u32) -> Receivers {
-        self.counters.receivers(function, pc)
+        match &self.advice {
+            Some(advice) => advice.receivers(function, pc),
+            None => self.counters.receivers(function, pc),
+        }
     }
 
     fn invocations(&self, function: FunctionId) -> u32 {
-        self.counters.invocations(function)
+        match &self.advice {
+            Some(advice) => advice.invocations(function),
+            None => self.counters.invocations(function),
+        }
     }
 
     fn is_instantiated(&self, class: ClassId) -> bool {
         self.instantiated[class.index()]
+            || self.advice.as_ref().is_some_and(|advice| advice.is_instantiated(class))
     }
 
     fn has_failed(&self, function: FunctionId, pc: u32, reason: &str) -> bool {
         self.failed.iter().any(|&(f, p, r)| f == function && p == pc && r == reason)
+            || self.advice.as_ref().is_some_and(|advice| advice.has_failed(function, pc, reason))
+    }
+}
+
+/// What is known of the past just now. It reads counters while they change.
+pub(crate) fn past_profile(vm: &Machinery) -> PastProfile {
+    PastProfile {
+        counters: vm.code.profile_counters(),
+        advice: vm.compiled.advice.clone(),
+        failed: vm.compiled.failed.clone(),
+        instantiated: vm.compiled.instantiated.clone(),
     }
 }
 
 impl CompiledState {
     pub(crate) fn new(options: TierOptions, functions: usize, classes: usize) -> CompiledState {
         CompiledState {
+            adaptive: Adaptive::new(options.constants.clone(), functions),
+            advice: options.replay.as_ref().map(|advice| Arc::new(AdviceProfile::of(advice))),
             map: CodeMap::default(),
             outcome: Outcome::default(),
             pending: Pending::default(),
@@ -202,7 +255,7 @@ impl CompiledState {
             area: None,
             functions: std::iter::repeat_with(FunctionState::default).take(functions).collect(),
             compiler: None,
-            worker: None,
+            queue: None,
             next_code: 0,
             failed: Arc::default(),
             instantiated: Arc::new(vec![false; classes]),
@@ -229,12 +282,26 @@ impl CompiledState {
         &self.map
     }
 
+    /// Is there a compiler at work.
+    pub(crate) fn is_started(&self) -> bool {
+        self.queue.is_some()
+    }
+
+    /// The code that is entered, in the order in which it was installed.
+    pub(crate) fn installed(&self) -> impl Iterator<Item = (FunctionId, Entry, Level)> + '_ {
+        let current = |object: &&CodeObject| object.valid && !object.superseded;
+        self.map.iter().filter(current).map(|object| (object.function, object.entry, object.level))
+    }
+
+    /// Assumptions that are not made any more, with the reasons for which code was left.
+    pub(crate) fn failed_assumptions(&self) -> impl Iterator<Item = (FunctionId, u32, &'static str)> + '_ {
+        self.failed.iter().copied()
+    }
+
     /// Ends the compiler's thread, after what it is compiling just now.
     pub(crate) fn stop(&mut self) {
-        if let Some(worker) = self.worker.take() {
-            worker.over.store(true, Ordering::Relaxed);
-            drop(worker.requests);
-            let _ = worker.thread.join();
+        if let Some(mut queue) = self.queue.take() {
+            queue.stop();
         }
     }
 
@@ -258,34 +325,6 @@ impl CompiledState {
     }
 }
 
-impl Worker {
-    fn start(compiler: Arc<dyn Compiler>, signals: Arc<Signals>) -> std::io::Result<Worker> {
-        let (requests, to_do) = channel::<(Request, PastProfile)>();
-        let (done, results) = channel();
-        let over = Arc::new(AtomicBool::new(false));
-        let is_over = over.clone();
-        let work = move || {
-            for (request, profile) in to_do {
-                if is_over.load(Ordering::Relaxed) {
-                    return;
-                }
-                let start = Instant::now();
-                let attempt = std::panic::AssertUnwindSafe(|| compiler.compile(&request, &profile));
-                // A mistake of the compiler must not end the program: the method stays interpreted.
-                let result = std::panic::catch_unwind(attempt)
-                    .unwrap_or_else(|_| Err("the compiler failed unexpectedly".to_owned()));
-                if done.send((request, result, start.elapsed())).is_err() {
-                    return;
-                }
-                signals.raise(COMPILED);
-            }
-        };
-        // Cranelift recurses on large functions.
-        let thread = std::thread::Builder::new().name("compiler".into()).stack_size(64 << 20).spawn(work)?;
-        Ok(Worker { requests, results, over, thread })
-    }
-}
-
 /// A method was entered from compiled code, in the interpreter.
 pub(super) fn count_invocation(vm: &mut Machinery, function: FunctionId) {
     if vm.code.count_invocation(function) {
@@ -296,7 +335,9 @@ pub(super) fn count_invocation(vm: &mut Machinery, function: FunctionId) {
 /// A method reached its threshold of entries.
 pub(crate) fn hot_method(vm: &mut Machinery, function: FunctionId) {
     vm.code.raise_threshold(function);
-    request(vm, function, Entry::Method);
+    if adaptive::counted(vm, function, Entry::Method) == Verdict::AskAgain {
+        vm.code.double_threshold(function);
+    }
 }
 
 /// A back edge to the loop header at which the machine stands was taken, and not for the first time (`often`), or every one counts. True: go on at
@@ -309,16 +350,10 @@ pub(crate) fn hot_loop(vm: *mut Machinery, machine: &mut Machine, often: bool) -
         if vm.compiled.options.compiler.is_none() && vm.compiled.compiler.is_none() {
             return true;
         }
-        let every = vm.compiled.options.osr_every_backedge;
         let Some((function, pc)) = vm.code.locate(machine.pc) else { return true };
         install_finished(vm);
-        let state = &mut vm.compiled.functions[function.index()];
-        if !state.loops.contains_key(&pc) {
-            let steps = state.steps.entry(pc).or_default();
-            *steps += often as u32;
-            if every || *steps >= vm.compiled.options.loop_steps {
-                request(vm, function, Entry::Loop(pc));
-            }
+        if !vm.compiled.functions[function.index()].loops.contains_key(&pc) {
+            consider_loop(vm, function, pc, often);
         }
         let Some(&id) = vm.compiled.functions[function.index()].loops.get(&pc) else { return true };
         let Some(object) = vm.compiled.map.get(id) else { return true };
@@ -332,6 +367,29 @@ pub(crate) fn hot_loop(vm: *mut Machinery, machine: &mut Machine, often: bool) -
         (function, address)
     };
     enter::run_loop(vm, machine, function, code)
+}
+
+/// A loop without code left the interpreter: is it time to think about it.
+fn consider_loop(vm: &mut Machinery, function: FunctionId, pc: u32, often: bool) {
+    let entry = Entry::Loop(pc);
+    if vm.compiled.options.osr_every_backedge {
+        let level = vm.compiled.options.level.unwrap_or(Level::O2);
+        return ask(vm, function, entry, level, Urgency::InOrder);
+    }
+    let first = vm.compiled.options.loop_steps;
+    let (steps, next) = {
+        let steps = vm.compiled.functions[function.index()].steps.entry(pc).or_insert((0, first));
+        steps.0 += often as u32;
+        *steps
+    };
+    if steps < next {
+        return;
+    }
+    let next = match adaptive::counted(vm, function, entry) {
+        Verdict::AskAgain => steps.saturating_mul(2),
+        Verdict::Settled => u32::MAX,
+    };
+    vm.compiled.functions[function.index()].steps.insert(pc, (steps, next));
 }
 
 /// A method is entered that has code. The frame is made. True: go on at the machine's place.
@@ -359,35 +417,34 @@ fn has_native_room(vm: &Machinery) -> bool {
     &raw const here > vm.context.native_limit
 }
 
-/// Asks for code, unless it was asked for before.
-fn request(vm: &mut Machinery, function: FunctionId, entry: Entry) {
+/// Asks for code, unless it (or code at a higher level) was asked for before.
+pub(crate) fn ask(vm: &mut Machinery, function: FunctionId, entry: Entry, level: Level, urgency: Urgency) {
     if !start(vm) {
         return;
     }
     let state = &mut vm.compiled.functions[function.index()];
-    if state.refused.contains(&entry) || !state.requested.insert(entry) {
+    if state.refused.contains(&entry) || state.requested.get(&entry).is_some_and(|&asked| asked >= level) {
         return;
     }
-    let level = vm.compiled.options.level.unwrap_or(Level::O2);
+    let promotes = state.requested.insert(entry, level).is_some();
     let request = Request { code: CodeId(vm.compiled.next_code), function, entry, level };
     vm.compiled.next_code += 1;
-    let profile = PastProfile {
-        counters: vm.code.profile_counters(),
-        failed: vm.compiled.failed.clone(),
-        instantiated: vm.compiled.instantiated.clone(),
-    };
-    let Some(worker) = &vm.compiled.worker else { return };
-    if worker.requests.send((request, profile)).is_ok()
-        && vm.compiled.options.synchronous
-        && let Ok((request, result, time)) = worker.results.recv()
-    {
-        install(vm, request, result, time);
+    let job = Job { request, profile: past_profile(vm), urgency, since: Instant::now() };
+    let synchronous = vm.compiled.options.synchronous || vm.compiled.options.replay.is_some();
+    let Some(queue) = &vm.compiled.queue else { return };
+    let waiting = queue.push(job);
+    let done = synchronous.then(|| queue.wait()).flatten();
+    let statistics = &mut vm.compiled.statistics.adaptive;
+    statistics.promotions += promotes as u64;
+    statistics.longest_queue = statistics.longest_queue.max(waiting);
+    if let Some(done) = done {
+        finish(vm, done);
     }
 }
 
 /// Makes compiler, thread and executable memory when they are needed first.
-fn start(vm: &mut Machinery) -> bool {
-    if vm.compiled.worker.is_some() {
+pub(crate) fn start(vm: &mut Machinery) -> bool {
+    if vm.compiled.queue.is_some() {
         return true;
     }
     let Some(factory) = vm.compiled.options.compiler.take() else { return false };
@@ -409,14 +466,21 @@ fn start(vm: &mut Machinery) -> bool {
         let thunks =
             area.allocate(bytes.len()).ok_or_else(|| std::io::Error::other("the code cache is too small"))?;
         area.write(thunks, &bytes)?;
-        Ok((area, thunks, Worker::start(compiler.clone(), vm.signals.clone())?))
+        let queue = Queue::start(compiler.clone(), vm.program.clone(), vm.signals.clone())?;
+        Ok((area, thunks, queue))
     });
     match made {
-        Ok((area, thunks, worker)) => {
+        Ok((area, thunks, queue)) => {
             vm.code.set_thunks(thunks, stubs::THUNK);
             vm.compiled.area = Some(area);
-            vm.compiled.worker = Some(worker);
+            vm.compiled.queue = Some(queue);
             vm.compiled.compiler = Some(compiler);
+            if adaptive::listens(vm)
+                && let Err(error) = vm.start_timer()
+            {
+                let line = format!("methods are not sampled: {error}");
+                vm.compiled.log(LogEvent::Compile(&line));
+            }
             true
         }
         Err(error) => {
@@ -429,17 +493,44 @@ fn start(vm: &mut Machinery) -> bool {
 
 /// Installs what the compiler has finished.
 pub(crate) fn install_finished(vm: &mut Machinery) {
-    while let Some(Ok((request, result, time))) = vm.compiled.worker.as_ref().map(|w| w.results.try_recv()) {
-        install(vm, request, result, time);
+    while let Some(done) = vm.compiled.queue.as_ref().and_then(Queue::finished) {
+        finish(vm, done);
+    }
+}
+
+fn finish(vm: &mut Machinery, done: Done) {
+    match done {
+        Done::Compiled(request, result, time) => install(vm, request, result, time),
+        Done::Dropped(request) => {
+            vm.compiled.statistics.adaptive.dropped += 1;
+            let state = &mut vm.compiled.functions[request.function.index()];
+            state.requested.remove(&request.entry);
+            match request.entry {
+                Entry::Method => vm.code.double_threshold(request.function),
+                Entry::Loop(pc) => {
+                    let steps = state.steps.entry(pc).or_default();
+                    steps.1 = steps.0.saturating_add(vm.compiled.options.loop_steps);
+                }
+            }
+            if vm.compiled.options.log.is_some() {
+                let line = format!("{}: given up, it does not run any more", what(vm, &request));
+                vm.compiled.log(LogEvent::Compile(&line));
+            }
+        }
+    }
+}
+
+/// What a request is about, for people.
+fn what(vm: &Machinery, request: &Request) -> String {
+    let name = &vm.program.functions[request.function.index()].name;
+    match request.entry {
+        Entry::Method => name.to_string(),
+        Entry::Loop(pc) => format!("{name} (loop at {pc})"),
     }
 }
 
 fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String>, time: Duration) {
-    let name = vm.program.functions[request.function.index()].name.to_string();
-    let what = match request.entry {
-        Entry::Method => name,
-        Entry::Loop(pc) => format!("{name} (loop at {pc})"),
-    };
+    let what = what(vm, &request);
     vm.compiled.statistics.compile_time += time;
     let refuse = |vm: &mut Machinery, why: String| {
         vm.compiled.statistics.refused += 1;
@@ -457,7 +548,7 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
     // A class that the code relies on may have got an instance while it was compiled, or gets one by this very code.
     if compiled.uninstantiated.iter().any(|class| vm.compiled.instantiated[class.index()]) {
         vm.compiled.functions[request.function.index()].requested.remove(&request.entry);
-        return self::request(vm, request.function, request.entry);
+        return ask(vm, request.function, request.entry, request.level, Urgency::InOrder);
     }
     free_retired(vm);
     let Some(address) = allocate_code(vm, compiled.bytes.len(), &what) else {
@@ -479,6 +570,16 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
     statistics.compilations += 1;
     statistics.words += compiled.words as u64;
     statistics.bytes += compiled.bytes.len() as u64;
+    let of_level = &mut statistics.by_level[request.level as usize];
+    of_level.compilations += 1;
+    of_level.time += time;
+    of_level.own_words += vm.program.functions[request.function.index()].code.len() as u64;
+    of_level.words += compiled.words as u64;
+    of_level.bytes += compiled.bytes.len() as u64;
+    if vm.compiled.options.digests {
+        let identity = format!("{what} {}", request.level.name());
+        statistics.digest = compiled.digest(statistics.digest, identity.as_bytes());
+    }
     for &class in &compiled.uninstantiated {
         vm.compiled.relying.entry(class).or_default().push(request.code);
     }
@@ -504,18 +605,23 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
         level: request.level,
         address,
         valid: true,
+        superseded: false,
         failures: 0,
         tables: compiled,
     });
     let state = &mut vm.compiled.functions[request.function.index()];
-    match request.entry {
+    let old = match request.entry {
         Entry::Method => {
-            state.method = Some(request.code);
             vm.code.set_compiled(request.function, Some(address));
+            state.method.replace(request.code)
         }
-        Entry::Loop(pc) => {
-            state.loops.insert(pc, request.code);
-        }
+        Entry::Loop(pc) => state.loops.insert(pc, request.code),
+    };
+    if let Some(old) = old
+        && let Some(object) = vm.compiled.map.get_mut(old)
+    {
+        object.superseded = true;
+        vm.compiled.retired.push(old);
     }
 }
 
@@ -556,6 +662,11 @@ fn slowest_steps(steps: &[(&'static str, Duration)]) -> String {
 /// Is the code of a place still valid.
 pub(super) fn is_valid(vm: &Machinery, place: u64) -> bool {
     vm.compiled.map.get(CodeId((place >> 32) as u32)).is_some_and(|object| object.valid)
+}
+
+/// Has the code of a place been replaced by code at a higher level.
+pub(super) fn is_superseded(vm: &Machinery, place: u64) -> bool {
+    vm.compiled.map.get(CodeId((place >> 32) as u32)).is_some_and(|object| object.superseded)
 }
 
 /// Stress: is it time to leave compiled code at a yieldpoint.
@@ -621,8 +732,13 @@ fn invalidate(vm: &mut Machinery, id: CodeId) {
     if !std::mem::replace(&mut object.valid, false) {
         return;
     }
-    let (function, entry) = (object.function, object.entry);
+    let (function, entry, superseded) = (object.function, object.entry, object.superseded);
     vm.compiled.statistics.invalidations += 1;
+    if superseded {
+        // It is not entered any more, and waits to be freed already.
+        return leave::leave_frames(vm, id);
+    }
+    let first = vm.compiled.options.loop_steps;
     let state = &mut vm.compiled.functions[function.index()];
     state.requested.remove(&entry);
     match entry {
@@ -633,6 +749,8 @@ fn invalidate(vm: &mut Machinery, id: CodeId) {
         }
         Entry::Loop(pc) if state.loops.get(&pc) == Some(&id) => {
             state.loops.remove(&pc);
+            let steps = state.steps.entry(pc).or_default();
+            steps.1 = steps.0.saturating_add(first);
         }
         _ => {}
     }

@@ -19,6 +19,8 @@ pub struct CodeObject {
     pub address: *const u8,
     /// False once an assumption broke or it was replaced: it is not entered any more, and frames leave it as soon as control comes back to them.
     pub valid: bool,
+    /// Code at a higher level took its place: it is not entered any more, but frames may finish in it.
+    pub superseded: bool,
     /// How often it was left because an assumption was wrong.
     pub failures: u32,
     /// What the compiler said.
@@ -61,6 +63,11 @@ impl CodeMap {
         let object = self.objects.remove(&id)?;
         self.by_address.remove(&(object.address as usize));
         Some(object)
+    }
+
+    /// All pieces, in the order in which they were asked for.
+    pub fn iter(&self) -> impl Iterator<Item = &CodeObject> {
+        self.objects.values()
     }
 
     /// A piece by its number.

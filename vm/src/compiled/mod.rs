@@ -9,7 +9,7 @@
 //! | `enter`, `leave` | into compiled code and out of it |
 //! | `frames` | walking mixed stacks |
 //! | `helpers` | what compiled code calls |
-//! | `controller` | what is compiled when, and when it is thrown away |
+//! | `controller` | asking for code, installing it, throwing it away |
 
 mod area;
 pub(crate) mod controller;
@@ -23,7 +23,7 @@ pub mod profile;
 pub mod request;
 mod stubs;
 
-pub use controller::{CompilerFactory, LogEvent, TierOptions, TierStatistics};
+pub use controller::{CompilerFactory, LevelStatistics, LogEvent, TierOptions, TierStatistics};
 pub use model::{EXITS, Model};
 pub use profile::{NoProfile, Profile, Receivers};
 pub use request::{

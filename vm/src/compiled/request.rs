@@ -2,11 +2,14 @@
 //! values, so that compiling can happen on any thread, and machine code becomes executable here only.
 
 use super::profile::Profile;
+use crate::fingerprint::Fingerprint;
 use holloway_bytecode::{ClassId, FunctionId};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// How much a compilation does.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Level {
     /// Only trivial methods are inlined, nothing is assumed.
     O0,
@@ -132,6 +135,8 @@ pub struct Compiled {
     pub instantiates: Vec<ClassId>,
     /// Machine code ranges with the bytecode that they come from: offset, function, pc; each holds up to the next.
     pub positions: Vec<(u32, FunctionId, u32)>,
+    /// Large constants in the code: those that may be addresses, ascending.
+    pub addresses: Vec<u64>,
     /// Decisions with their reasons, for the log.
     pub notes: Vec<String>,
     /// How many more calls must be allowed to nest where it is entered.
@@ -140,4 +145,20 @@ pub struct Compiled {
     pub words: usize,
     /// Names and times of the steps.
     pub steps: Vec<(&'static str, Duration)>,
+}
+
+impl Compiled {
+    /// A number that stands for the code, whatever the addresses in it, and for what `before` and `identity` stand for.
+    pub fn digest(&self, before: u64, identity: &[u8]) -> u64 {
+        let mut hash = Fingerprint::from(before);
+        hash.bytes(identity);
+        let mut rest = &self.bytes[..];
+        while let Some(&byte) = rest.first() {
+            let word = rest.first_chunk().map(|&bytes| u64::from_le_bytes(bytes));
+            let is_address = word.is_some_and(|word| self.addresses.binary_search(&word).is_ok());
+            hash.bytes(if is_address { b"address" } else { std::slice::from_ref(&byte) });
+            rest = &rest[if is_address { 8 } else { 1 }..];
+        }
+        hash.value()
+    }
 }

@@ -3,6 +3,7 @@
 
 use super::machine::{FRAME_HEADER, Machine, Object, Slow};
 use super::quick::Quick;
+use crate::adaptive;
 use crate::compiled::controller;
 use crate::compiled::frames::Position;
 use crate::context::Context;
@@ -168,6 +169,7 @@ pub fn yieldpoint(vm: &mut Machinery) -> Result<(), Failure> {
     }
     if signals & TICK != 0 {
         vm.statistics.ticks += 1;
+        adaptive::controller::tick(vm);
         threads::preempt(vm);
     }
     Ok(())

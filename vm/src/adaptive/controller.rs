@@ -1,0 +1,147 @@
+//! The controller: asked by the listeners, it asks the model, and then for code.
+//!
+//! * The interpreter's counters reached a threshold (`counted`): the model is asked with the time that the
+//!   interpreter spent on the method. If nothing pays yet, the threshold is doubled.
+//! * The timer ticked (`tick`): the method that runs is noted; samples of compiled code go through the organizer, and decide
+//!   about a higher level.
+//!
+//! Ticks of the wall clock fall where they like. Where compilation is to be repeatable (`--sync-compile`), they are not
+//! listened to, and as there will be no second chance then, code is made at the highest level at once.
+
+use super::advice::{Advice, CompilationAdvice, FailedAdvice};
+use super::listener::Sample;
+use super::model::Choice;
+use super::past::interpreted_words;
+use super::queue::Urgency;
+use crate::compiled::controller::{ask, past_profile, start};
+use crate::compiled::frames::Position;
+use crate::compiled::{CodeId, Entry, Level};
+use crate::timer::{TimerSource, VIRTUAL_NANOSECONDS};
+use crate::vm::Machinery;
+use holloway_bytecode::FunctionId;
+
+/// What became of a candidate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verdict {
+    /// Code is there, or asked for, or there will never be any.
+    Settled,
+    /// To be asked again when it has run as much again.
+    AskAgain,
+}
+
+/// A method or loop was executed often enough by the interpreter to be thought about.
+pub(crate) fn counted(vm: &mut Machinery, function: FunctionId, entry: Entry) -> Verdict {
+    if let Some(level) = vm.compiled.options.level {
+        ask(vm, function, entry, level, Urgency::InOrder);
+        return Verdict::Settled;
+    }
+    if let Some(advice) = &vm.compiled.options.replay {
+        let mut advised = advice.compilations.iter();
+        let advised = advised.find(|c| c.function == function.0 && c.entry() == entry).map(|c| c.level);
+        if let Some(level) = advised {
+            ask(vm, function, entry, level, Urgency::InOrder);
+        }
+        return Verdict::Settled;
+    }
+    let body = &vm.program.functions[function.index()];
+    let words = interpreted_words(function, body, &past_profile(vm));
+    let past = words * vm.compiled.adaptive.constants.interpreter_ns_per_word;
+    vm.compiled.statistics.adaptive.decisions += 1;
+    match vm.compiled.adaptive.constants.choose(None, past, body.code.len()) {
+        Choice::Wait => {
+            vm.compiled.statistics.adaptive.waits += 1;
+            Verdict::AskAgain
+        }
+        Choice::Compile { level, .. } => {
+            let level = if listens(vm) { level } else { Level::O2 };
+            ask(vm, function, entry, level, Urgency::Counted(words));
+            Verdict::Settled
+        }
+    }
+}
+
+/// Does the method listener take samples.
+pub(crate) fn listens(vm: &Machinery) -> bool {
+    let options = &vm.compiled.options;
+    let repeatable = !options.synchronous || matches!(vm.options.timer, TimerSource::Virtual(_));
+    options.level.is_none() && options.replay.is_none() && repeatable
+}
+
+/// The timer ticked: the running thread stands at the machine's position.
+pub(crate) fn tick(vm: &mut Machinery) {
+    if !vm.compiled.is_started() || !listens(vm) {
+        return;
+    }
+    let sample = match vm.position {
+        Position::Interpreted(pc, _) => {
+            vm.code.locate(pc).map(|(function, _)| Sample { function, level: None })
+        }
+        Position::Compiled(_, place) => vm
+            .compiled
+            .map()
+            .get(CodeId((place >> 32) as u32))
+            .map(|code| Sample { function: code.function, level: Some(code.level) }),
+        Position::Stub(..) => None,
+    };
+    let Some(sample) = sample else { return };
+    vm.compiled.statistics.adaptive.samples += 1;
+    let is_full = vm.compiled.adaptive.listener.take(sample);
+    if is_full || vm.compiled.adaptive.listener.has_compiled() {
+        organize(vm);
+    }
+}
+
+/// Empties the listener's buffer; whoever is in it is thought about.
+fn organize(vm: &mut Machinery) {
+    let samples: Vec<Sample> = vm.compiled.adaptive.listener.drain().collect();
+    for sample in samples {
+        let count = vm.compiled.adaptive.organizer.add(sample);
+        let Some(level) = sample.level else { continue };
+        let past = count * nanoseconds_per_tick(vm);
+        let words = vm.program.functions[sample.function.index()].code.len();
+        vm.compiled.statistics.adaptive.decisions += 1;
+        match vm.compiled.adaptive.constants.choose(Some(level), past, words) {
+            Choice::Wait => vm.compiled.statistics.adaptive.waits += 1,
+            Choice::Compile { level, saves } => {
+                let words = saves / vm.compiled.adaptive.constants.interpreter_ns_per_word;
+                ask(vm, sample.function, Entry::Method, level, Urgency::Sampled(words));
+            }
+        }
+    }
+}
+
+fn nanoseconds_per_tick(vm: &Machinery) -> f64 {
+    match vm.options.timer {
+        TimerSource::Wall(period) => period.as_nanos() as f64,
+        TimerSource::Virtual(yieldpoints) => yieldpoints as f64 * VIRTUAL_NANOSECONDS as f64,
+    }
+}
+
+/// Before a program's first instruction: with advice, everything that it names is compiled, in its order.
+pub(crate) fn begin(vm: &mut Machinery) {
+    let Some(advice) = vm.compiled.options.replay.clone() else { return };
+    if vm.compiled.is_started() || !start(vm) {
+        return;
+    }
+    for compilation in &advice.compilations {
+        ask(vm, FunctionId(compilation.function), compilation.entry(), compilation.level, Urgency::InOrder);
+    }
+}
+
+/// What this machine has learned of its program.
+pub(crate) fn advice(vm: &Machinery) -> Advice {
+    let compilations = vm.compiled.installed().map(|(function, entry, level)| CompilationAdvice {
+        function: function.0,
+        loop_at: match entry {
+            Entry::Method => None,
+            Entry::Loop(pc) => Some(pc),
+        },
+        level,
+    });
+    let failed = vm.compiled.failed_assumptions().map(|(function, pc, reason)| FailedAdvice {
+        function: function.0,
+        pc,
+        reason: reason.to_owned(),
+    });
+    Advice::gather(&vm.program, &past_profile(vm), compilations.collect(), failed.collect())
+}

@@ -13,9 +13,11 @@ use super::area::CodeArea;
 use super::frames::{self, Position};
 use super::leave::{self, Pending};
 use super::map::{CodeMap, CodeObject};
+use super::perf_map::PerfMap;
 use super::profile::{Profile, Receivers};
+use super::report::{Log, LogEvent, TierStatistics};
 use super::request::{CodeId, Compiled, Compiler, Entry, Level, Request};
-use super::{Model, Outcome, enter, stubs};
+use super::{Model, Outcome, enter, report, stubs};
 use crate::interpreter::machine::Machine;
 use crate::loader::Counters;
 use crate::signals::{COMPILED, Signals};
@@ -31,9 +33,6 @@ use std::time::{Duration, Instant};
 /// Makes the compiler for a machine, once the machine exists.
 pub type CompilerFactory =
     Box<dyn FnOnce(Arc<VerifiedProgram>, Model) -> Result<Arc<dyn Compiler>, String> + Send>;
-
-/// Is told what happens.
-pub type Log = Box<dyn FnMut(LogEvent<'_>) + Send>;
 
 /// How the tiers are used.
 pub struct TierOptions {
@@ -55,18 +54,8 @@ pub struct TierOptions {
     pub deopt_every: Option<u32>,
     /// Told what happens, one line each.
     pub log: Option<Log>,
-}
-
-/// Something worth a line in a log.
-pub enum LogEvent<'a> {
-    /// About compiling.
-    Compile(&'a str),
-    /// About inlining.
-    Inline(&'a str),
-    /// About leaving compiled code.
-    Deopt(&'a str),
-    /// About entering loops.
-    Osr(&'a str),
+    /// Told where code lies, for `perf`.
+    pub perf_map: Option<PerfMap>,
 }
 
 impl Default for TierOptions {
@@ -81,37 +70,13 @@ impl Default for TierOptions {
             osr_every_backedge: false,
             deopt_every: None,
             log: None,
+            perf_map: None,
         }
     }
 }
 
 /// Failures of assumptions after which code is made again.
 const FAILURES: u32 = 3;
-
-/// What the tiers did.
-#[derive(Clone, Default, Debug)]
-pub struct TierStatistics {
-    /// Compilations that succeeded.
-    pub compilations: u64,
-    /// Compilations that gave up.
-    pub refused: u64,
-    /// Time that compiling took.
-    pub compile_time: Duration,
-    /// Bytecode words compiled, inlined methods included.
-    pub words: u64,
-    /// Bytes of machine code made.
-    pub bytes: u64,
-    /// Bytes of executable memory in use, thunks included.
-    pub code_in_use: usize,
-    /// Entries into compiled loops.
-    pub loop_entries: u64,
-    /// Pieces of code thrown away because an assumption broke, or evicted.
-    pub invalidations: u64,
-    /// Those that were evicted because executable memory was full.
-    pub evictions: u64,
-    /// Why compiled code was left, and how often.
-    pub exits: BTreeMap<&'static str, u64>,
-}
 
 /// What is known of a function.
 #[derive(Default)]
@@ -251,9 +216,9 @@ impl CompiledState {
         self.options.osr_every_backedge
     }
 
-    fn log(&mut self, event: LogEvent<'_>) {
+    fn log(&mut self, event: LogEvent, line: &str) {
         if let Some(log) = &mut self.options.log {
-            log(event);
+            log(event, line);
         }
     }
 }
@@ -329,6 +294,10 @@ pub(crate) fn hot_loop(vm: *mut Machinery, machine: &mut Machine, often: bool) -
             return true;
         }
         vm.compiled.statistics.loop_entries += 1;
+        if vm.compiled.options.log.is_some() {
+            let line = report::loop_entry(&vm.program, object, pc);
+            vm.compiled.log(LogEvent::Osr, &line);
+        }
         (function, address)
     };
     enter::run_loop(vm, machine, function, code)
@@ -371,6 +340,11 @@ fn request(vm: &mut Machinery, function: FunctionId, entry: Entry) {
     let level = vm.compiled.options.level.unwrap_or(Level::O2);
     let request = Request { code: CodeId(vm.compiled.next_code), function, entry, level };
     vm.compiled.next_code += 1;
+    if vm.compiled.options.log.is_some() {
+        let what = report::name(&vm.program, function, entry);
+        let line = format!("{what}: {} #{} is asked for: {}", level.name(), request.code.0, report::reason(vm, &request));
+        vm.compiled.log(LogEvent::Compile, &line);
+    }
     let profile = PastProfile {
         counters: vm.code.profile_counters(),
         failed: vm.compiled.failed.clone(),
@@ -395,7 +369,7 @@ fn start(vm: &mut Machinery) -> bool {
         Ok(compiler) => compiler,
         Err(why) => {
             let line = format!("the program stays interpreted: {why}");
-            vm.compiled.log(LogEvent::Compile(&line));
+            vm.compiled.log(LogEvent::Compile, &line);
             return false;
         }
     };
@@ -414,6 +388,7 @@ fn start(vm: &mut Machinery) -> bool {
     match made {
         Ok((area, thunks, worker)) => {
             vm.code.set_thunks(thunks, stubs::THUNK);
+            report::map_thunks(vm, thunks);
             vm.compiled.area = Some(area);
             vm.compiled.worker = Some(worker);
             vm.compiled.compiler = Some(compiler);
@@ -421,7 +396,7 @@ fn start(vm: &mut Machinery) -> bool {
         }
         Err(error) => {
             let line = format!("the program stays interpreted: {error}");
-            vm.compiled.log(LogEvent::Compile(&line));
+            vm.compiled.log(LogEvent::Compile, &line);
             false
         }
     }
@@ -435,16 +410,12 @@ pub(crate) fn install_finished(vm: &mut Machinery) {
 }
 
 fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String>, time: Duration) {
-    let name = vm.program.functions[request.function.index()].name.to_string();
-    let what = match request.entry {
-        Entry::Method => name,
-        Entry::Loop(pc) => format!("{name} (loop at {pc})"),
-    };
+    let what = report::name(&vm.program, request.function, request.entry);
     vm.compiled.statistics.compile_time += time;
     let refuse = |vm: &mut Machinery, why: String| {
         vm.compiled.statistics.refused += 1;
         vm.compiled.functions[request.function.index()].refused.insert(request.entry);
-        vm.compiled.log(LogEvent::Compile(&format!("{what}: stays interpreted: {why}")));
+        vm.compiled.log(LogEvent::Compile, &format!("{what}: stays interpreted: {why}"));
     };
     let compiled = match result {
         Ok(compiled) => compiled,
@@ -476,28 +447,18 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
     }
     let statistics = &mut vm.compiled.statistics;
     statistics.code_in_use = area.used();
-    statistics.compilations += 1;
-    statistics.words += compiled.words as u64;
-    statistics.bytes += compiled.bytes.len() as u64;
+    statistics.count(request.level, &compiled);
     for &class in &compiled.uninstantiated {
         vm.compiled.relying.entry(class).or_default().push(request.code);
     }
     for note in &compiled.notes {
-        vm.compiled.log(LogEvent::Inline(note));
+        vm.compiled.log(LogEvent::Inline, note);
     }
     if vm.compiled.options.log.is_some() {
-        let line = format!(
-            "{what}: {} #{}, {} words, {} bytes, {:.2} ms ({})",
-            request.level.name(),
-            request.code.0,
-            compiled.words,
-            compiled.bytes.len(),
-            time.as_secs_f64() * 1e3,
-            slowest_steps(&compiled.steps)
-        );
-        vm.compiled.log(LogEvent::Compile(&line));
+        let line = report::outcome(&vm.program, &request, &compiled, time);
+        vm.compiled.log(LogEvent::Compile, &line);
     }
-    vm.compiled.map.insert(CodeObject {
+    let object = CodeObject {
         id: request.code,
         function: request.function,
         entry: request.entry,
@@ -506,7 +467,9 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
         valid: true,
         failures: 0,
         tables: compiled,
-    });
+    };
+    report::map_code(vm, &object);
+    vm.compiled.map.insert(object);
     let state = &mut vm.compiled.functions[request.function.index()];
     match request.entry {
         Entry::Method => {
@@ -533,24 +496,11 @@ fn allocate_code(vm: &mut Machinery, length: usize, what: &str) -> Option<*const
             oldest.0,
             vm.compiled.options.code_cache
         );
-        vm.compiled.log(LogEvent::Compile(&line));
+        vm.compiled.log(LogEvent::Compile, &line);
         vm.compiled.statistics.evictions += 1;
         invalidate(vm, oldest);
         free_retired(vm);
     }
-}
-
-/// The steps of a compilation that took longest.
-fn slowest_steps(steps: &[(&'static str, Duration)]) -> String {
-    const SHOWN: usize = 4;
-    let mut sums: BTreeMap<&str, Duration> = BTreeMap::new();
-    for &(name, time) in steps {
-        *sums.entry(name).or_default() += time;
-    }
-    let mut sums: Vec<(&str, Duration)> = sums.into_iter().collect();
-    sums.sort_by_key(|&(_, time)| std::cmp::Reverse(time));
-    let shown = sums.iter().take(SHOWN).map(|(name, time)| format!("{name} {:.2}", time.as_secs_f64() * 1e3));
-    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// Is the code of a place still valid.
@@ -588,12 +538,14 @@ pub(super) fn note_exit(vm: &mut Machinery, id: CodeId, site: u32, unwinding: bo
             place.1,
             at.line
         );
-        vm.compiled.log(LogEvent::Deopt(&line));
+        vm.compiled.log(LogEvent::Deopt, &line);
     }
     if speculation.is_some() {
         let Some(object) = vm.compiled.map.get_mut(id) else { return };
         object.failures += 1;
         if object.failures >= FAILURES {
+            let line = format!("#{} is invalid: left {FAILURES} times because an assumption was wrong ({reason})", id.0);
+            vm.compiled.log(LogEvent::Deopt, &line);
             Arc::make_mut(&mut vm.compiled.failed).insert((place.0, place.1, reason));
             invalidate(vm, id);
         }
@@ -609,7 +561,7 @@ pub(crate) fn note_instance(vm: &mut Machinery, class: ClassId) {
     for id in vm.compiled.relying.remove(&class).unwrap_or_default() {
         if vm.compiled.map.get(id).is_some_and(|object| object.valid) {
             let name = vm.program.classes[class.index()].name.to_string();
-            vm.compiled.log(LogEvent::Deopt(&format!("#{} is invalid: {name} has an instance", id.0)));
+            vm.compiled.log(LogEvent::Deopt, &format!("#{} is invalid: {name} has an instance", id.0));
             invalidate(vm, id);
         }
     }

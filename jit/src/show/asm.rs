@@ -9,9 +9,9 @@
 use super::names::Names;
 use super::places::Places;
 use crate::lower::Layout;
+use capstone::Capstone;
 use capstone::arch::x86::{ArchMode, ArchSyntax};
 use capstone::arch::{BuildsCapstone, BuildsCapstoneSyntax};
-use capstone::Capstone;
 use holloway_vm::compiled::{CodeId, Compiled};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -219,7 +219,9 @@ impl Registers<'_> {
         }
         let moved = match &*piece.mnemonic {
             "mov" => self.value(second),
-            "movabs" => immediate(second).filter(|&bits| self.names.address(bits).is_some()).map(Held::Address),
+            "movabs" => {
+                immediate(second).filter(|&bits| self.names.address(bits).is_some()).map(Held::Address)
+            }
             // These write registers that they do not name.
             "div" | "idiv" | "mul" | "imul" | "cqo" | "cdq" | "xchg" | "cmpxchg" => {
                 self.holds.clear();

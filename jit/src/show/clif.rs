@@ -92,7 +92,9 @@ impl Writer<'_> {
     /// The name of the address that an instruction gives.
     fn constant(&self, function: &Function, inst: Inst) -> Option<&str> {
         match function.dfg.insts[inst] {
-            InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => self.names.address(imm.bits() as u64),
+            InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => {
+                self.names.address(imm.bits() as u64)
+            }
             _ => None,
         }
     }

@@ -60,8 +60,7 @@ impl Looker {
         profile: &dyn Profile,
         stages: &[&Stage],
     ) -> (Result<Compiled, String>, String) {
-        let mut viewer =
-            Viewer { looker: self, request, stages, out: String::new(), runs: BTreeMap::new() };
+        let mut viewer = Viewer { looker: self, request, stages, out: String::new(), runs: BTreeMap::new() };
         let result = self.jit.compile_watched(request, profile, &mut viewer);
         let mut out = viewer.out;
         if let Err(why) = &result {

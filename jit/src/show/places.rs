@@ -37,7 +37,9 @@ impl<'a> Places<'a> {
             at = caller;
         }
         let position = function.position(pc);
-        if position.line > 0 && self.last_line.replace((position.file, position.line)) != Some((position.file, position.line)) {
+        if position.line > 0
+            && self.last_line.replace((position.file, position.line)) != Some((position.file, position.line))
+        {
             let _ = write!(text, "  line {}", position.line);
             if let Some(line) = (self.source)(position) {
                 let _ = write!(text, " | {}", line.trim().replace(['\n', '\r'], " "));

@@ -342,7 +342,12 @@ fn request(vm: &mut Machinery, function: FunctionId, entry: Entry) {
     vm.compiled.next_code += 1;
     if vm.compiled.options.log.is_some() {
         let what = report::name(&vm.program, function, entry);
-        let line = format!("{what}: {} #{} is asked for: {}", level.name(), request.code.0, report::reason(vm, &request));
+        let line = format!(
+            "{what}: {} #{} is asked for: {}",
+            level.name(),
+            request.code.0,
+            report::reason(vm, &request)
+        );
         vm.compiled.log(LogEvent::Compile, &line);
     }
     let profile = PastProfile {
@@ -544,7 +549,10 @@ pub(super) fn note_exit(vm: &mut Machinery, id: CodeId, site: u32, unwinding: bo
         let Some(object) = vm.compiled.map.get_mut(id) else { return };
         object.failures += 1;
         if object.failures >= FAILURES {
-            let line = format!("#{} is invalid: left {FAILURES} times because an assumption was wrong ({reason})", id.0);
+            let line = format!(
+                "#{} is invalid: left {FAILURES} times because an assumption was wrong ({reason})",
+                id.0
+            );
             vm.compiled.log(LogEvent::Deopt, &line);
             Arc::make_mut(&mut vm.compiled.failed).insert((place.0, place.1, reason));
             invalidate(vm, id);

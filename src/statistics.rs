@@ -2,7 +2,7 @@
 
 use crate::options::StatisticsFormat;
 use holloway_vm::Statistics;
-use holloway_vm::compiled::TierStatistics;
+use holloway_vm::compiled::{Level, TierStatistics};
 use std::time::Duration;
 
 /// The statistics of a run of `holloway run`.
@@ -76,12 +76,13 @@ fn machine_rows(machine: &Statistics) -> Vec<Row> {
 fn tier_rows(tiers: &TierStatistics) -> Vec<Row> {
     let each =
         |key, label, numbers: Vec<(&'static str, u64)>| Row { key, label, value: Value::Each(numbers) };
+    let by_level = |level: Level| (level.name(), tiers.compilations.get(level.name()).copied().unwrap_or(0));
     let passes = tiers.passes.iter().map(|(&name, &time)| (name, nanoseconds(time)));
     vec![
-        each("compilations", "compiled", tiers.compilations.iter().map(|(&level, &n)| (level, n)).collect()),
+        each("compilations", "compiled", Level::ALL.map(by_level).to_vec()),
         row("refused_compilations", "compilations refused", tiers.refused),
-        row("optimizing_ns", "time of the optimizing compiler", nanoseconds(tiers.compile_time)),
-        each("passes_ns", "time of", passes.collect()),
+        row("optimizing_ns", "optimizing compiler", nanoseconds(tiers.compile_time)),
+        each("passes_ns", "optimizing compiler:", passes.collect()),
         row("compiled_words", "words of bytecode compiled", tiers.words),
         row("machine_code_bytes", "machine code made", tiers.bytes),
         row("code_in_use_bytes", "machine code in use", tiers.code_in_use as u64),
@@ -125,7 +126,8 @@ fn text_lines(row: &Row) -> Vec<(String, String)> {
     match &row.value {
         Value::Number(value) => vec![(row.label.to_string(), text(*value))],
         Value::Each(each) => {
-            each.iter().map(|&(name, value)| (format!("  {} {name}", row.label), text(value))).collect()
+            let some = each.iter().filter(|(_, value)| *value > 0);
+            some.map(|&(name, value)| (format!("{} {name}", row.label), text(value))).collect()
         }
     }
 }

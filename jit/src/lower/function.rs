@@ -41,6 +41,19 @@ pub struct Origin {
     pub pc: u32,
     /// Rarely executed, and therefore at the end.
     pub cold: bool,
+    /// What of the instruction it does.
+    pub part: Part,
+}
+
+/// What a piece of code does for an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Part {
+    /// Its work.
+    Work,
+    /// Leaves at this site.
+    Exit(u32),
+    /// Leaves, in the way that several exits have in common.
+    Exits,
 }
 
 /// Why a region cannot be lowered.
@@ -244,8 +257,15 @@ impl Lowering<'_, '_> {
     /// What follows comes from this instruction.
     fn locate(&mut self, inline: InlineId, pc: u32) {
         self.at = (inline, pc);
+        self.locate_part(Part::Work);
+    }
+
+    /// What follows does this for the instruction whose code is being made.
+    pub fn locate_part(&mut self, part: Part) {
+        let (inline, pc) = self.at;
         let cold = self.builder.current_block().is_some_and(|block| self.builder.func.layout.is_cold(block));
-        let origin = Origin { inline, function: self.region.inlines[inline.index()].function, pc, cold };
+        let origin =
+            Origin { inline, function: self.region.inlines[inline.index()].function, pc, cold, part };
         let number = *self.location_numbers.entry(origin).or_insert_with(|| {
             self.locations.push(origin);
             self.locations.len() as u32 - 1

@@ -28,4 +28,4 @@ pub mod sharing;
 mod values;
 
 pub use emit::{Layout, Target, emit};
-pub use function::{Lowered, Origin, lower};
+pub use function::{Lowered, Origin, Part, lower};

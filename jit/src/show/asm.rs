@@ -178,11 +178,14 @@ fn operands(
             if let Some(name) = names.address(number) {
                 return format!("<{name}>");
             }
-            if number >> 32 == code.0 as u64
-                && code.0 > 0
-                && let Some(site) = compiled.sites.get(number as u32 as usize)
+            let (place, site) = ((number >> 32) as u32, number as u32);
+            // With 0 in one of the halves it is likely to be something else.
+            if place == code.0
+                && place > 0
+                && site > 0
+                && let Some(site) = compiled.sites.get(site as usize)
             {
-                comments.push(format!("place {}: {}", number as u32, site.reason));
+                comments.push(format!("{} here", site.reason));
             }
             operand.to_string()
         })
@@ -211,7 +214,7 @@ impl Registers<'_> {
         let (first, second) = piece.operands.split_once(", ").unwrap_or((&piece.operands, ""));
         if piece.mnemonic == "call" {
             let callee = self.value(first).and_then(|held| match held {
-                Held::Address(bits) => self.names.address(bits).map(str::to_string),
+                Held::Address(bits) => self.names.address(bits),
                 Held::Code(name) => Some(name),
             });
             self.holds.clear();

@@ -32,9 +32,9 @@ impl FuncWriter for Writer<'_> {
         w: &mut dyn Write,
         function: &Function,
         block: Block,
-        indent: usize,
+        _: usize,
     ) -> fmt::Result {
-        write_block_header(w, function, block, indent)
+        write_block_header(w, function, block, 4)
     }
 
     fn write_instruction(
@@ -59,6 +59,8 @@ impl FuncWriter for Writer<'_> {
         if text.starts_with('@') {
             text = text.split_once(' ').map_or("", |(_, rest)| rest);
         }
+        // Cranelift's comments repeat constants, addresses among them.
+        let text = text.split("  ; ").next().unwrap_or_default();
         let (text, comment) = self.named(function, inst, text.trim());
         match comment {
             Some(comment) => writeln!(w, "    {text:SIDE_COLUMN$} ; {comment}")?,
@@ -75,7 +77,7 @@ impl Writer<'_> {
     /// The text of an instruction without addresses, and what there is to say about it.
     fn named(&self, function: &Function, inst: Inst, text: &str) -> (String, Option<String>) {
         if let Some(name) = self.constant(function, inst) {
-            let end = text.find("iconst").map_or(0, |start| start + text[start..].find(' ').unwrap_or(0));
+            let end = text.rfind(' ').unwrap_or(text.len());
             return (format!("{} <{name}>", &text[..end]), None);
         }
         let comment = match function.dfg.insts[inst] {
@@ -90,7 +92,7 @@ impl Writer<'_> {
     }
 
     /// The name of the address that an instruction gives.
-    fn constant(&self, function: &Function, inst: Inst) -> Option<&str> {
+    fn constant(&self, function: &Function, inst: Inst) -> Option<String> {
         match function.dfg.insts[inst] {
             InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => {
                 self.names.address(imm.bits() as u64)
@@ -107,7 +109,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What of the context is accessed.
+    /// What of the context is used.
     fn field(&self, function: &Function, base: Value, offset: i32) -> Option<String> {
         let entry = function.layout.entry_block()?;
         let context = function.dfg.block_params(entry).first()?;
@@ -118,12 +120,12 @@ impl Writer<'_> {
     fn callee(&self, function: &Function, callee: Value) -> Option<String> {
         let inst = Self::definition(function, callee)?;
         if let Some(name) = self.constant(function, inst) {
-            return Some(name.to_string());
+            return Some(name);
         }
         match function.dfg.insts[inst] {
             InstructionData::Load { arg, .. } => {
                 let method = Self::definition(function, arg)?;
-                self.constant(function, method).map(str::to_string)
+                self.constant(function, method)
             }
             _ => None,
         }

@@ -26,7 +26,7 @@ use crate::ir::{self, Region};
 use crate::lower::{Layout, Lowered};
 use crate::pipeline::{Jit, Watch};
 use holloway_bytecode::Position;
-use holloway_vm::compiled::{CodeId, Compiled, Compiler, Entry, Profile, Request};
+use holloway_vm::compiled::{CodeId, Compiled, Compiler, Entry, Profile, Request, Site};
 use names::Names;
 use places::Places;
 use std::collections::BTreeMap;
@@ -107,8 +107,8 @@ impl Viewer<'_> {
         self.stages.iter().any(|&stage| wanted(stage))
     }
 
-    fn places<'r>(&'r self, region: &'r Region) -> Places<'r> {
-        Places::new(self.looker.jit.program(), region, &self.looker.source)
+    fn places<'r>(&'r self, region: &'r Region, sites: &'r [Site]) -> Places<'r> {
+        Places::new(self.looker.jit.program(), region, &self.looker.source, sites)
     }
 
     fn region(&self, region: &Region) -> String {
@@ -140,7 +140,7 @@ impl Watch for Viewer<'_> {
 
     fn lowered(&mut self, region: &Region, lowered: &Lowered) {
         if self.wants(|stage| *stage == Stage::Clif) {
-            let text = clif::print(lowered, &self.looker.names, self.places(region));
+            let text = clif::print(lowered, &self.looker.names, self.places(region, &lowered.sites));
             self.show(format_args!("as Cranelift gets it"), &text);
         }
     }
@@ -150,15 +150,13 @@ impl Watch for Viewer<'_> {
     }
 
     fn code(&mut self, region: &Region, compiled: &Compiled, layout: &Layout) {
-        let looker = self.looker;
-        let text = asm::print(compiled, layout, self.request.code, &looker.names, self.places(region))
+        let places = self.places(region, &compiled.sites);
+        let text = asm::print(compiled, layout, self.request.code, &self.looker.names, places)
             .unwrap_or_else(|why| format!("; cannot be disassembled: {why}\n"));
         let calls = compiled.calls.len();
-        let what = format_args!("{} bytes, calls: {calls}, places to leave: {}", compiled.bytes.len(), {
-            compiled.sites.iter().filter(|site| site.reason != "call").count()
-        })
-        .to_string();
-        self.show(format_args!("{what}"), &text);
+        let exits = compiled.sites.iter().filter(|site| site.reason != "call").count();
+        let bytes = compiled.bytes.len();
+        self.show(format_args!("{bytes} bytes, calls: {calls}, places to leave: {exits}"), &text);
     }
 }
 

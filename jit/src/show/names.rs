@@ -9,7 +9,8 @@ const LONGEST_TEXT: usize = 24;
 
 /// Names of what code refers to by address or by its place in the context.
 pub struct Names {
-    addresses: BTreeMap<u64, String>,
+    /// Address, bytes after it that belong to it, and name.
+    addresses: BTreeMap<u64, (u64, String)>,
     /// Of the context: offset and name, the values of exits aside.
     context: BTreeMap<i32, &'static str>,
     exits: i32,
@@ -24,9 +25,13 @@ impl Names {
     pub fn new(program: &Program, model: &Model) -> Names {
         let helpers = &model.helpers;
         let mut addresses = BTreeMap::new();
-        let mut add = |address: u64, name: String| {
-            addresses.entry(address).or_insert(name);
+        let mut add_long = |address: u64, length: u64, name: String| {
+            addresses.entry(address).or_insert((length, name));
         };
+        // Code refers to the inside of this table, too: it adds what it knows of a size.
+        let size_classes = model.largest_cell() as u64 / 8 + 1;
+        add_long(model.size_classes(), size_classes, "table of size classes".to_string());
+        let mut add = |address: u64, name: String| add_long(address, 1, name);
         for (address, name) in [
             (helpers.yieldpoint, "yieldpoint"),
             (helpers.allocate, "allocate"),
@@ -39,7 +44,6 @@ impl Names {
         ] {
             add(address, format!("helper {name}"));
         }
-        add(model.size_classes(), "table of size classes".to_string());
         add(model.cell_sizes(), "table of cell sizes".to_string());
         for &native in Native::ALL {
             if let Some(address) = model.pure_native(native) {
@@ -79,8 +83,13 @@ impl Names {
     }
 
     /// What lies at an address.
-    pub fn address(&self, bits: u64) -> Option<&str> {
-        self.addresses.get(&bits).map(String::as_str)
+    pub fn address(&self, bits: u64) -> Option<String> {
+        let (&start, (length, name)) = self.addresses.range(..=bits).next_back()?;
+        match bits - start {
+            0 => Some(name.clone()),
+            distance if distance < *length => Some(format!("{name} + {distance}")),
+            _ => None,
+        }
     }
 
     /// The method whose record lies at an address.

@@ -5,6 +5,8 @@
 //! | [`options`], [`values`] | flags, and the texts that they accept |
 //! | [`compile`] | from the path of a source file to a verified program |
 //! | [`commands`] | one file for each command |
+//! | [`inspect`] | looking into the optimizing tier |
+//! | [`pattern`], [`source_lines`] | choosing methods by name; source lines for listings |
 //! | [`output`], [`interrupt`] | standard output of the running program, Ctrl-C |
 //! | [`report`] | messages to the user, colours, exit codes |
 //! | [`statistics`] | what `--stats` prints |
@@ -15,10 +17,13 @@
 
 pub mod commands;
 pub mod compile;
+pub mod inspect;
 pub mod interrupt;
 pub mod options;
 pub mod output;
+pub mod pattern;
 pub mod report;
+pub mod source_lines;
 pub mod statistics;
 pub mod values;
 

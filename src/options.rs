@@ -1,14 +1,16 @@
 //! All commands and flags, declared once: parsing, help and defaults follow from these types.
 
-use crate::report::say;
+use crate::inspect::{self, Outputs, ShowRequest};
+use crate::pattern::Pattern;
+use crate::report::{Stop, say};
 use crate::values;
 use clap::builder::PossibleValuesParser;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use holloway_benchmarks::against::peers::PEERS;
-use holloway_jit::Jit;
-use holloway_vm::compiled::{Compiler, CompilerFactory, Level, LogEvent, TierOptions};
+use holloway_jit::show;
+use holloway_vm::compiled::{CompilerFactory, Level, Log, LogEvent, TierOptions};
 use holloway_vm::heap::HeapConfig;
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{DEFAULT_STACK_DEPTH, Dispatch, VmOptions};
@@ -16,7 +18,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::str::FromStr;
 use std::time::Duration;
 
 /// Colours of the help; clap leaves them out where standard output is no terminal or `NO_COLOR` is set.
@@ -73,7 +75,9 @@ Examples:
   holloway run sort.hol -- 1000 descending       give the program arguments
   holloway run --time-limit 2s --heap 64m a.hol  end it after two seconds or 64 MiB
   holloway run --timer virtual:1000 a.hol        switch threads in a repeatable way
-  holloway run --stats a.hol                     say afterwards what the virtual machine did")]
+  holloway run --stats a.hol                     say afterwards what the virtual machine did
+  holloway run --log compile,deopt a.hol         say what is compiled, and why compiled code is left
+  holloway run --show asm=Lane.walk a.hol        show the machine code of a method when it is compiled")]
 pub struct RunArguments {
     /// The main file of the program
     #[arg(value_name = "FILE")]
@@ -139,7 +143,7 @@ pub struct BenchArguments {
 #[derive(Args, Debug)]
 pub struct ComparisonArguments {
     /// Compare with the originals in this checkout of the suite Are We Fast Yet
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["samples", "stats", "log"], help_heading = "Comparing")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["samples", "stats", "log", "show"], help_heading = "Comparing")]
     pub against: Option<PathBuf>,
     /// With whom [default: those of java, node, lua and cpp that this machine has]
     #[arg(long, value_name = "PEERS", value_delimiter = ',', value_parser = PossibleValuesParser::new(PEERS.iter().map(|peer| peer.name)), requires = "against", help_heading = "Comparing")]
@@ -182,30 +186,93 @@ impl std::str::FromStr for BenchSize {
 Examples:
   holloway dump tokens hello.hol
   holloway dump bytecode hello.hol --function main
-  holloway dump cfg hello.hol --function gcd | dot -Tsvg > gcd.svg")]
+  holloway dump cfg hello.hol --function gcd | dot -Tsvg > gcd.svg
+  holloway dump ir hello.hol --function 'Lane.*'
+  holloway dump ir:gvn hello.hol --function main   after every run of that pass
+  holloway dump asm hello.hol --function main --loop 8
+
+The stages ir, clif and asm are compiled without a run, so that nothing is known of the past: no branch is left out, no
+receiver is expected. To see what a run compiles, with its profile, use `holloway run --show`.")]
 pub struct DumpArguments {
-    /// What to show
+    /// What to show: tokens, ast, bytecode, cfg (for Graphviz), or of the optimizing tier ir (after all passes), ir:PASS
+    /// (after each run of a pass), ir:build, ir:all, clif (as Cranelift gets it), asm (machine code)
     #[arg(value_name = "STAGE")]
     pub stage: Stage,
     /// The main file of the program
     #[arg(value_name = "FILE")]
     pub file: String,
-    /// Only functions whose name contains this
+    /// Only functions whose name contains this, or matches it as a whole if it has a *
     #[arg(long, value_name = "PATTERN")]
-    pub function: Option<String>,
+    pub function: Option<Pattern>,
+    /// How ir, clif and asm are compiled
+    #[arg(long, value_name = "LEVEL", default_value = "o2")]
+    pub level: LevelArgument,
+    /// Show the code that is entered at the loop whose header is at this place of the bytecode
+    #[arg(long, value_name = "PC", requires = "function")]
+    pub r#loop: Option<u32>,
 }
 
 /// What `dump` shows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// The tokens of the file
+    /// The tokens of the file.
     Tokens,
-    /// The syntax tree of the file
+    /// The syntax tree of the file.
     Ast,
-    /// The bytecode of the whole program
+    /// The bytecode of the whole program.
     Bytecode,
-    /// The control-flow graphs of its functions, in the language of Graphviz
+    /// The control-flow graphs of its functions, in the language of Graphviz.
     Cfg,
+    /// What the optimizing tier makes of them.
+    Compiled(show::Stage),
+}
+
+impl FromStr for Stage {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Stage, String> {
+        const OTHERS: &[(&str, Stage)] = &[
+            ("tokens", Stage::Tokens),
+            ("ast", Stage::Ast),
+            ("bytecode", Stage::Bytecode),
+            ("cfg", Stage::Cfg),
+        ];
+        if let Some((_, stage)) = OTHERS.iter().find(|(name, _)| *name == text) {
+            return Ok(*stage);
+        }
+        text.parse().map(Stage::Compiled).map_err(|error: String| match text.contains(':') {
+            true => error,
+            false => {
+                let others: Vec<&str> = OTHERS.iter().map(|(name, _)| *name).collect();
+                format!(
+                    "there is no such stage: the stages are {}, {}",
+                    others.join(", "),
+                    show::stage::STAGES
+                )
+            }
+        })
+    }
+}
+
+/// How much a compilation does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum LevelArgument {
+    /// Trivial inlining only
+    O0,
+    /// Static inlining
+    O1,
+    /// As a run directs it
+    O2,
+}
+
+impl From<LevelArgument> for Level {
+    fn from(level: LevelArgument) -> Level {
+        match level {
+            LevelArgument::O0 => Level::O0,
+            LevelArgument::O1 => Level::O1,
+            LevelArgument::O2 => Level::O2,
+        }
+    }
 }
 
 /// The flags that `run` and `bench` share.
@@ -264,9 +331,22 @@ pub struct MachineArguments {
     /// Report events while the program runs
     #[arg(long, value_name = "EVENTS", value_delimiter = ',', help_heading = "Output")]
     pub log: Vec<LogTopic>,
+    /// Show what is compiled, as for `dump`: ir, ir:PASS, clif or asm, of all methods or with =PATTERN of some
+    #[arg(long, value_name = "STAGE[=PATTERN]", help_heading = "Output")]
+    pub show: Vec<ShowRequest>,
+    /// Where to write what --show asks for [default: standard error]
+    #[arg(long, value_name = "FILE", requires = "show", help_heading = "Output")]
+    pub show_to: Option<PathBuf>,
+    /// Write the names of compiled code for Linux perf, to /tmp/perf-PID.map
+    #[arg(long, help_heading = "Output")]
+    pub perf_map: bool,
     /// Say at the end what the virtual machine did
     #[arg(long, value_name = "FORMAT", num_args = 0..=1, require_equals = true, default_missing_value = "text", help_heading = "Output")]
     pub stats: Option<StatisticsFormat>,
+
+    /// The files that these flags ask for, once they are open.
+    #[arg(skip)]
+    pub outputs: Outputs,
 }
 
 /// How a program is run.
@@ -318,6 +398,15 @@ pub enum StatisticsFormat {
 }
 
 impl MachineArguments {
+    /// Opens the files that these flags ask for. To be done before anything runs.
+    pub fn open(&mut self) -> Result<(), Stop> {
+        if self.tier == Tier::Interp && !self.show.is_empty() {
+            return Err(Stop::usage("--show shows what is compiled, and with --tier interp nothing is"));
+        }
+        self.outputs = Outputs::open(self.show_to.as_deref(), self.perf_map)?;
+        Ok(())
+    }
+
     /// The options of a virtual machine whose program sees `arguments` and writes to `output`.
     pub fn vm_options(&self, arguments: Vec<String>, output: Box<dyn Write + Send>) -> VmOptions {
         let gc_log: Option<holloway_vm::heap::Observer> = match self.log.contains(&LogTopic::Gc) {
@@ -346,9 +435,10 @@ impl MachineArguments {
     fn tier_options(&self) -> TierOptions {
         let compiler: Option<CompilerFactory> = match self.tier {
             Tier::Interp => None,
-            _ => Some(Box::new(|program, model| {
-                Ok(Arc::new(Jit::new(program, model, cfg!(debug_assertions))?) as Arc<dyn Compiler>)
-            })),
+            _ => {
+                let (show, outputs) = (self.show.clone(), self.outputs.clone());
+                Some(Box::new(move |program, model| inspect::compiler(program, model, &show, &outputs)))
+            }
         };
         let level = match self.tier {
             Tier::Adaptive | Tier::Interp => None,
@@ -358,17 +448,17 @@ impl MachineArguments {
         };
         let topics = self.log.clone();
         let log = topics.iter().any(|topic| *topic != LogTopic::Gc).then(|| {
-            Box::new(move |event: LogEvent<'_>| {
-                let (topic, name, line) = match event {
-                    LogEvent::Compile(line) => (LogTopic::Compile, "compile", line),
-                    LogEvent::Inline(line) => (LogTopic::Inline, "inline", line),
-                    LogEvent::Deopt(line) => (LogTopic::Deopt, "deopt", line),
-                    LogEvent::Osr(line) => (LogTopic::Osr, "osr", line),
+            Box::new(move |event: LogEvent, line: &str| {
+                let (topic, name) = match event {
+                    LogEvent::Compile => (LogTopic::Compile, "compile"),
+                    LogEvent::Inline => (LogTopic::Inline, "inline"),
+                    LogEvent::Deopt => (LogTopic::Deopt, "deopt"),
+                    LogEvent::Osr => (LogTopic::Osr, "osr"),
                 };
                 if topics.contains(&topic) {
                     say(format_args!("{name}: {line}\n"));
                 }
-            }) as Box<dyn FnMut(LogEvent<'_>) + Send>
+            }) as Log
         });
         let defaults = TierOptions::default();
         TierOptions {
@@ -385,6 +475,7 @@ impl MachineArguments {
             osr_every_backedge: self.osr_every_backedge,
             deopt_every: self.deopt_every.map(NonZeroU32::get),
             log,
+            perf_map: self.outputs.perf_map.clone(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::options::StatisticsFormat;
 use holloway_vm::Statistics;
-use std::fmt::Write;
+use holloway_vm::compiled::{Level, LevelStatistics, TierStatistics};
 use std::time::Duration;
 
 /// The statistics of a run of `holloway run`.
@@ -13,8 +13,8 @@ pub fn run_statistics(
     format: StatisticsFormat,
 ) -> String {
     let mut rows = vec![
-        Row { key: "compile_ns", label: "compile time", value: nanoseconds(compile) },
-        Row { key: "run_ns", label: "run time", value: nanoseconds(run) },
+        row("compile_ns", "compile time", nanoseconds(compile)),
+        row("run_ns", "run time", nanoseconds(run)),
     ];
     rows.extend(machine_rows(machine));
     show(&rows, format)
@@ -25,23 +25,33 @@ pub fn machine_statistics(machine: &Statistics, format: StatisticsFormat) -> Str
     show(&machine_rows(machine), format)
 }
 
-/// A number and what it means.
+/// Something counted, and what it means.
 struct Row {
     /// In JSON; ends in the unit, if it has one.
     key: &'static str,
     /// In text.
     label: &'static str,
-    value: u64,
+    value: Value,
+}
+
+/// What was counted.
+enum Value {
+    Number(u64),
+    /// A number for each of several names.
+    Each(Vec<(&'static str, u64)>),
 }
 
 fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
+fn row(key: &'static str, label: &'static str, value: u64) -> Row {
+    Row { key, label, value: Value::Number(value) }
+}
+
 fn machine_rows(machine: &Statistics) -> Vec<Row> {
     let heap = &machine.heap;
-    let row = |key, label, value| Row { key, label, value };
-    vec![
+    let mut rows = vec![
         row("yieldpoints_taken", "yieldpoints taken", machine.yieldpoints_taken),
         row("ticks", "ticks of the timer", machine.ticks),
         row("threads", "threads", machine.threads),
@@ -57,27 +67,79 @@ fn machine_rows(machine: &Statistics) -> Vec<Row> {
         row("returned_bytes", "returned to the system", heap.returned_bytes),
         row("remembered_objects", "objects remembered", heap.remembered_objects),
         row("marked_cards", "cards marked", heap.marked_cards),
+    ];
+    rows.extend(tier_rows(&machine.tiers));
+    rows
+}
+
+/// What the optimizing tier did.
+fn tier_rows(tiers: &TierStatistics) -> Vec<Row> {
+    let each =
+        |key, label, numbers: Vec<(&'static str, u64)>| Row { key, label, value: Value::Each(numbers) };
+    let of = |level: Level| tiers.levels[level as usize];
+    let by_level = |number: fn(&LevelStatistics) -> u64| {
+        Level::ALL.map(|level| (level.name(), number(&of(level)))).to_vec()
+    };
+    let passes = tiers.passes.iter().map(|(&name, &time)| (name, nanoseconds(time)));
+    vec![
+        each("compilations", "compiled", by_level(|level| level.compilations)),
+        row("refused_compilations", "compilations refused", tiers.refused),
+        row("optimizing_ns", "optimizing compiler", nanoseconds(tiers.compile_time)),
+        each("optimizing_by_level_ns", "optimizing compiler at", by_level(|level| nanoseconds(level.time))),
+        each("passes_ns", "optimizing compiler:", passes.collect()),
+        row("compiled_words", "words of bytecode compiled", tiers.words()),
+        each("compiled_words_by_level", "words of bytecode compiled at", by_level(|level| level.words)),
+        row("machine_code_bytes", "machine code made", tiers.bytes()),
+        row("samples", "samples of methods", tiers.adaptive.samples),
+        row("decisions", "decisions of the controller", tiers.adaptive.decisions),
+        row("waits", "to wait, of these", tiers.adaptive.waits),
+        row("promotions", "promotions to a higher level", tiers.adaptive.promotions),
+        row("dropped_requests", "requests given up", tiers.adaptive.dropped),
+        row("longest_queue", "most requests waiting", tiers.adaptive.longest_queue as u64),
+        row("code_digest", "digest of the machine code", tiers.digest),
+        row("code_in_use_bytes", "machine code in use", tiers.code_in_use as u64),
+        row("loop_entries", "compiled loops entered", tiers.loop_entries),
+        row("invalidations", "compiled code thrown away", tiers.invalidations),
+        row("evictions", "evicted of these", tiers.evictions),
+        each("exits", "left compiled code:", tiers.exits.iter().map(|(&reason, &n)| (reason, n)).collect()),
     ]
 }
 
 fn show(rows: &[Row], format: StatisticsFormat) -> String {
-    let mut text = String::new();
     match format {
         StatisticsFormat::Json => {
-            let members: Vec<String> = rows.iter().map(|r| format!("\"{}\": {}", r.key, r.value)).collect();
-            text = format!("{{{}}}\n", members.join(", "));
+            let member = |name: &str, value: &dyn std::fmt::Display| format!("\"{name}\": {value}");
+            let object = |members: Vec<String>| format!("{{{}}}", members.join(", "));
+            let members = rows.iter().map(|row| match &row.value {
+                Value::Number(value) => member(row.key, value),
+                Value::Each(each) => {
+                    let inner = each.iter().map(|(name, value)| member(name, value)).collect();
+                    member(row.key, &object(inner))
+                }
+            });
+            object(members.collect()) + "\n"
         }
         StatisticsFormat::Text => {
-            let width = rows.iter().map(|r| r.label.len()).max().unwrap_or(0);
-            for r in rows {
-                let value = match r.key.rsplit('_').next() {
-                    Some("ns") => format!("{:.3} ms", r.value as f64 / 1e6),
-                    Some("bytes") => format!("{:.1} KiB", r.value as f64 / 1024.0),
-                    _ => r.value.to_string(),
-                };
-                let _ = writeln!(text, "{:width$}  {value:>14}", r.label);
-            }
+            let lines: Vec<(String, String)> = rows.iter().flat_map(text_lines).collect();
+            let width = lines.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+            let line = |(label, value): (String, String)| format!("{label:width$}  {value:>14}\n");
+            lines.into_iter().map(line).collect()
         }
     }
-    text
+}
+
+/// The lines of a row: label and value.
+fn text_lines(row: &Row) -> Vec<(String, String)> {
+    let text = |value: u64| match row.key.rsplit('_').next() {
+        Some("ns") => format!("{:.3} ms", value as f64 / 1e6),
+        Some("bytes") => format!("{:.1} KiB", value as f64 / 1024.0),
+        _ => value.to_string(),
+    };
+    match &row.value {
+        Value::Number(value) => vec![(row.label.to_string(), text(*value))],
+        Value::Each(each) => {
+            let some = each.iter().filter(|(_, value)| *value > 0);
+            some.map(|&(name, value)| (format!("{} {name}", row.label), text(value))).collect()
+        }
+    }
 }

@@ -17,5 +17,6 @@ pub mod lower;
 pub mod options;
 pub mod passes;
 pub mod pipeline;
+pub mod show;
 
 pub use pipeline::Jit;

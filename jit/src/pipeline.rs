@@ -3,7 +3,7 @@
 use crate::build;
 use crate::hierarchy::Hierarchy;
 use crate::ir::{self, Op, Region, RegionEntry};
-use crate::lower::{self, Target};
+use crate::lower::{self, Layout, Lowered, Target};
 use crate::options::Options;
 use crate::passes::{self, Input, Notes};
 use holloway_bytecode::verify::VerifiedProgram;
@@ -19,6 +19,53 @@ pub struct Jit {
     model: Model,
     target: Target,
     options: fn(crate::options::Level) -> Options,
+}
+
+/// Looks on while a region is compiled.
+pub trait Watch {
+    /// A step (the building of the region, or a pass) took so long; this is its result.
+    fn step(&mut self, name: &'static str, region: &Region, time: Duration);
+
+    /// All passes are done.
+    fn finished(&mut self, region: &Region);
+
+    /// The region became a function of Cranelift's.
+    fn lowered(&mut self, region: &Region, lowered: &Lowered);
+
+    /// Is [`Watch::code`] of interest.
+    fn wants_code(&self) -> bool;
+
+    /// The function became machine code.
+    fn code(&mut self, region: &Region, compiled: &Compiled, layout: &Layout);
+}
+
+/// Nobody.
+impl Watch for () {
+    fn step(&mut self, _: &'static str, _: &Region, _: Duration) {}
+
+    fn finished(&mut self, _: &Region) {}
+
+    fn lowered(&mut self, _: &Region, _: &Lowered) {}
+
+    fn wants_code(&self) -> bool {
+        false
+    }
+
+    fn code(&mut self, _: &Region, _: &Compiled, _: &Layout) {}
+}
+
+/// The step before the first pass.
+const BUILD: &str = "build";
+
+/// The names of the steps of which a region comes, each once, in the order in which they run first.
+pub fn steps() -> Vec<&'static str> {
+    let mut names = vec![BUILD];
+    for pass in SEQUENCE.iter().filter_map(|name| passes::by_name(name)) {
+        if !names.contains(&pass.name) {
+            names.push(pass.name);
+        }
+    }
+    names
 }
 
 /// Passes by name, in the order in which they run.
@@ -64,7 +111,7 @@ impl Jit {
         };
         let mut region = build::region(&self.program, profile, &options, request.function, entry)
             .map_err(|error| error.to_string())?;
-        look("build", &region);
+        look(BUILD, &region);
         let input = Input { program: &self.program, hierarchy: &self.hierarchy, profile, options: &options };
         for name in SEQUENCE {
             let Some(pass) = passes::by_name(name) else { continue };
@@ -80,22 +127,42 @@ impl Jit {
     }
 }
 
-impl Compiler for Jit {
-    fn compile(&self, request: &Request, profile: &dyn Profile) -> Result<Compiled, String> {
+impl Jit {
+    /// The program.
+    pub fn program(&self) -> &Arc<VerifiedProgram> {
+        &self.program
+    }
+
+    /// The virtual machine.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Compiles while somebody looks on.
+    pub fn compile_watched(
+        &self,
+        request: &Request,
+        profile: &dyn Profile,
+        watch: &mut dyn Watch,
+    ) -> Result<Compiled, String> {
         let mut notes = Notes::default();
         let mut steps: Vec<(&'static str, Duration)> = Vec::new();
         let mut last = Instant::now();
-        let mut look = |name: &'static str, _: &Region| {
-            steps.push((name, last.elapsed()));
+        let mut look = |name: &'static str, region: &Region| {
+            let time = last.elapsed();
+            steps.push((name, time));
+            watch.step(name, region, time);
             last = Instant::now();
         };
         let region = self.region(request, profile, &mut notes, &mut look)?;
+        watch.finished(&region);
         let start = Instant::now();
         let lowered =
             lower::lower(&region, &self.program, &self.model, request.code.0, self.target.frontend())?;
         steps.push(("lower", start.elapsed()));
+        watch.lowered(&region, &lowered);
         let start = Instant::now();
-        let (mut compiled, _) = lower::emit(lowered, &self.target, false)?;
+        let (mut compiled, layout) = lower::emit(lowered, &self.target, watch.wants_code())?;
         steps.push(("cranelift", start.elapsed()));
         let words = |inline: &ir::Inline| self.program.functions[inline.function.index()].code.len();
         compiled.words = region.inlines.iter().map(words).sum();
@@ -108,6 +175,15 @@ impl Compiler for Jit {
         compiled.uninstantiated = notes.uninstantiated.into_iter().collect();
         compiled.notes = notes.inlining;
         compiled.steps = steps;
+        if let Some(layout) = layout {
+            watch.code(&region, &compiled, &layout);
+        }
         Ok(compiled)
+    }
+}
+
+impl Compiler for Jit {
+    fn compile(&self, request: &Request, profile: &dyn Profile) -> Result<Compiled, String> {
+        self.compile_watched(request, profile, &mut ())
     }
 }

@@ -21,4 +21,6 @@ pub mod sources;
 pub mod span;
 pub mod typed;
 
+pub use check::library::library_text;
+pub use check::suggest::edits as name_distance;
 pub use deep_stack::with_deep_stack;

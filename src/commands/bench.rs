@@ -23,10 +23,13 @@ use std::sync::Arc;
 const ITERATIONS: u64 = 10;
 
 /// Measures, or compares.
-pub fn bench(arguments: BenchArguments) -> Result<ExitCode, Stop> {
+pub fn bench(mut arguments: BenchArguments) -> Result<ExitCode, Stop> {
     match &arguments.comparison.against {
         Some(folder) => against::against(folder, &arguments),
-        None => alone(&arguments),
+        None => {
+            arguments.machine.open()?;
+            alone(&arguments)
+        }
     }
 }
 

@@ -1,30 +1,42 @@
 //! `holloway dump`: what the stages of the compiler make of a program, on standard output.
 
 use crate::compile::{compile_file, read_source};
+use crate::inspect::{self, DumpRequest};
 use crate::options::{DumpArguments, Stage};
 use crate::report::{EXIT_PROGRAM, EXIT_USAGE, Stop, color, say};
+use crate::source_lines::SourceLines;
 use holloway_bytecode::cfg::{Cfg, DotOptions};
 use holloway_bytecode::text::{PrintOptions, Printer};
 use holloway_bytecode::{FunctionId, Position, Program};
 use holloway_lang::diagnostics::Diagnostics;
 use holloway_lang::sources::Sources;
 use holloway_lang::{dump, lexer, parser, render, with_deep_stack};
-use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Prints the stage.
 pub fn dump(arguments: DumpArguments) -> Result<ExitCode, Stop> {
+    if arguments.r#loop.is_some() && !matches!(arguments.stage, Stage::Compiled(_)) {
+        return Err(Stop::usage("--loop is for the stages ir, clif and asm"));
+    }
     match arguments.stage {
         Stage::Tokens | Stage::Ast => {
             if arguments.function.is_some() {
-                return Err(Stop::usage("--function is for the stages bytecode and cfg"));
+                return Err(Stop::usage("--function is for the stages bytecode, cfg, ir, clif and asm"));
             }
             syntax(&arguments)
         }
         Stage::Bytecode | Stage::Cfg => {
             let program = compile_file(&arguments.file)?;
             print(&code(&program, &arguments)?, ExitCode::SUCCESS)
+        }
+        Stage::Compiled(stage) => {
+            let program = Arc::new(compile_file(&arguments.file)?);
+            let functions = functions(&program, &arguments)?;
+            let (level, header) = (arguments.level.into(), arguments.r#loop);
+            let request = DumpRequest { stage, functions: &functions, level, header };
+            print(&inspect::dump(program, &request)?, ExitCode::SUCCESS)
         }
     }
 }
@@ -49,28 +61,25 @@ fn code(program: &Program, arguments: &DumpArguments) -> Result<String, Stop> {
     let source = |position: Position| lines.line(position);
     let options = PrintOptions { source: Some(&source), places: false };
     let printer = Printer::new(program);
-    let Some(pattern) = &arguments.function else {
-        return Ok(match arguments.stage {
-            Stage::Cfg => graphs(program, &functions(program, "")),
-            _ => printer.program(&options),
-        });
-    };
-    let found = functions(program, pattern);
-    if found.is_empty() {
-        return Err(Stop::usage(format_args!(
-            "no function's name contains '{pattern}' (functions that the program does not reach have no bytecode)"
-        )));
-    }
+    let found = functions(program, arguments)?;
     Ok(match arguments.stage {
         Stage::Cfg => graphs(program, &found),
+        _ if arguments.function.is_none() => printer.program(&options),
         _ => found.iter().map(|&f| printer.function(f, &options)).collect::<Vec<_>>().join("\n"),
     })
 }
 
-/// The functions whose name contains `pattern`.
-fn functions(program: &Program, pattern: &str) -> Vec<FunctionId> {
-    let numbered = program.functions.iter().enumerate();
-    numbered.filter(|(_, f)| f.name.contains(pattern)).map(|(i, _)| FunctionId(i as u32)).collect()
+/// The functions that are asked for.
+fn functions(program: &Program, arguments: &DumpArguments) -> Result<Vec<FunctionId>, Stop> {
+    let all =
+        program.functions.iter().enumerate().map(|(i, function)| (FunctionId(i as u32), &*function.name));
+    let Some(pattern) = &arguments.function else { return Ok(all.map(|(id, _)| id).collect()) };
+    let found: Vec<FunctionId> =
+        all.clone().filter(|(_, name)| pattern.matches(name)).map(|(id, _)| id).collect();
+    match found.is_empty() {
+        true => Err(Stop::usage(pattern.nothing_found(all.map(|(_, name)| name)))),
+        false => Ok(found),
+    }
 }
 
 /// One graph for each function: Graphviz draws any number of them from one file.
@@ -80,23 +89,6 @@ fn graphs(program: &Program, functions: &[FunctionId]) -> String {
         Cfg::of_function(function).dot(program, function, &DotOptions::default())
     };
     functions.iter().map(graph).collect()
-}
-
-/// The lines of the program's files, for comments in listings. What cannot be read is not shown.
-struct SourceLines(BTreeMap<u32, Vec<String>>);
-
-impl SourceLines {
-    fn read(program: &Program) -> SourceLines {
-        let read = |path: &str| std::fs::read_to_string(path).ok();
-        let lines = |text: String| text.lines().map(|line| line.trim().to_string()).collect();
-        let files = program.files.iter().enumerate();
-        SourceLines(files.filter_map(|(i, path)| Some((i as u32, lines(read(path)?)))).collect())
-    }
-
-    fn line(&self, position: Position) -> Option<String> {
-        let line = self.0.get(&position.file)?.get((position.line as usize).checked_sub(1)?)?;
-        Some(line.clone())
-    }
 }
 
 /// Writes to standard output; a reader who has seen enough is no error.

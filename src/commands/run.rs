@@ -16,13 +16,15 @@ use std::time::Instant;
 /// Compiles and runs.
 pub fn run(arguments: RunArguments) -> Result<ExitCode, Stop> {
     let start = Instant::now();
+    let mut machine = arguments.machine;
+    machine.open()?;
     let program = compile_file(&arguments.file)?;
     let compiled = Instant::now();
     let failure = OutputFailure::default();
     let interrupt = Interrupt::new();
     let output = standard_output(failure.clone(), interrupt.clone())
         .map_err(|error| Stop::usage(format_args!("cannot open standard output: {error}")))?;
-    let options = arguments.machine.vm_options(arguments.arguments, output);
+    let options = machine.vm_options(arguments.arguments, output);
     let mut vm = Vm::new(Arc::new(program), options).map_err(Stop::usage)?;
     interrupt.watch(vm.interrupt_handle());
     interrupt.listen();
@@ -37,7 +39,7 @@ pub fn run(arguments: RunArguments) -> Result<ExitCode, Stop> {
             say(format_args!("{} cannot write the output of the program: {error}\n", error_word()));
         }
     }
-    if let Some(format) = arguments.machine.stats {
+    if let Some(format) = machine.stats {
         let text = run_statistics(compiled - start, compiled.elapsed(), &vm.statistics(), format);
         say(format_args!("{text}"));
     }

@@ -11,7 +11,7 @@
 use crate::classes::ClassTable;
 use crate::compiled::controller::CompiledState;
 use crate::compiled::frames::{self, Crossing, Frame, Position};
-use crate::compiled::{TierOptions, TierStatistics};
+use crate::compiled::{Model, TierOptions, TierStatistics};
 use crate::context::{Context, control};
 use crate::errors::{self, Failure, StopReason, Trace, UncaughtError};
 use crate::heap::{self, Heap, HeapConfig};
@@ -274,6 +274,11 @@ impl Vm {
             }
         }
         counts
+    }
+
+    /// What a compiler must know of this machine. Valid while the machine lives.
+    pub fn model(&self) -> Model {
+        Model::of(&self.machinery)
     }
 
     /// The program.

@@ -1,7 +1,7 @@
 //! Leaving compiled code: the recipe by which the interpreter's frames are found again (a [`Site`]), and the block that stores
 //! what the recipe needs into the context. Exits with the same frame state and reason are one.
 
-use super::function::{FixedMap, Lowering};
+use super::function::{FixedMap, Lowering, Part};
 use crate::ir::{Op, Reason, StateId, StateKind, Value};
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};
 use holloway_bytecode::FunctionId;
@@ -145,6 +145,7 @@ impl Lowering<'_, '_> {
             }
             if let Some(shared) = shared {
                 self.switch_to(shared);
+                self.locate_part(Part::Exits);
                 self.store_values(&values);
             }
         }
@@ -158,6 +159,7 @@ impl Lowering<'_, '_> {
     }
 
     fn store_site(&mut self, site: u32) {
+        self.locate_part(Part::Exit(site));
         let site = self.constant(types::I32, site as u64);
         self.builder.ins().store(MemFlagsData::trusted(), site, self.context, self.model.context.exit_place);
     }
@@ -189,6 +191,7 @@ impl Lowering<'_, '_> {
     fn fill_last_exit(&mut self) {
         let Some(block) = self.last_exit else { return };
         self.switch_to(block);
+        self.locate_part(Part::Exits);
         let flags = MemFlagsData::trusted();
         self.builder.ins().store(flags, self.depth, self.context, self.model.context.exit_depth);
         let first = self.place(0) as i64;

@@ -2,7 +2,7 @@
 
 use super::exits::{Exit, ExitKey};
 use super::sharing::Sharing;
-use crate::ir::{BlockId, Op, Region, RegionEntry, Shape, Terminator, Ty, Value};
+use crate::ir::{BlockId, InlineId, Op, Region, RegionEntry, Shape, Terminator, Ty, Value};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{
     self as clif, AbiParam, BlockArg, Function, InstBuilder, MemFlagsData, Signature, SourceLoc,
@@ -25,12 +25,38 @@ pub struct Lowered {
     pub function: Function,
     /// Places to leave.
     pub sites: Vec<Site>,
-    /// What source locations stand for: bytecode places.
-    pub locations: Vec<(FunctionId, u32)>,
+    /// What source locations stand for.
+    pub locations: Vec<Origin>,
     /// Calls that must be allowed to nest at the entry.
     pub depth: u64,
     /// Large constants: those that may be addresses, ascending.
     pub addresses: Vec<u64>,
+}
+
+/// Where a piece of code comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Origin {
+    /// The method in the region.
+    pub inline: InlineId,
+    /// Its function.
+    pub function: FunctionId,
+    /// The instruction there.
+    pub pc: u32,
+    /// Rarely executed, and therefore at the end.
+    pub cold: bool,
+    /// What of the instruction it does.
+    pub part: Part,
+}
+
+/// What a piece of code does for an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Part {
+    /// Its work.
+    Work,
+    /// Leaves at this site.
+    Exit(u32),
+    /// Leaves, in the way that several exits have in common.
+    Exits,
 }
 
 /// Why a region cannot be lowered.
@@ -65,8 +91,12 @@ pub(super) struct Lowering<'a, 'b> {
     /// Constants of the block that is being filled.
     pub constants: FixedMap<(clif::Type, u64), clif::Value>,
     pub addresses: BTreeSet<u64>,
-    pub location_numbers: FixedMap<(u32, u32), u32>,
-    pub locations: Vec<(FunctionId, u32)>,
+    pub location_numbers: FixedMap<Origin, u32>,
+    pub locations: Vec<Origin>,
+    /// The instruction whose code is being made.
+    at: (InlineId, u32),
+    /// The same for blocks on the way of an instruction, when they were made.
+    made_at: FixedMap<clif::Block, (InlineId, u32)>,
     pub refusal: Option<Refusal>,
 }
 
@@ -108,6 +138,8 @@ pub fn lower(
         addresses: BTreeSet::new(),
         location_numbers: FixedMap::default(),
         locations: Vec::new(),
+        at: (InlineId::ROOT, 0),
+        made_at: FixedMap::default(),
         refusal: None,
     };
     lowering.run();
@@ -199,7 +231,8 @@ impl Lowering<'_, '_> {
         }
         for index in 0..self.region.block(block).nodes.len() {
             let value = self.region.block(block).nodes[index];
-            self.locate(value);
+            let node = self.region.node(value);
+            self.locate(node.inline, node.pc);
             self.node(value);
         }
         self.end(block);
@@ -209,25 +242,38 @@ impl Lowering<'_, '_> {
     pub fn switch_to(&mut self, block: clif::Block) {
         self.builder.switch_to_block(block);
         self.constants.clear();
+        let (inline, pc) = self.made_at.get(&block).copied().unwrap_or(self.at);
+        self.locate(inline, pc);
     }
 
     /// A new block to go on in.
     pub fn new_block(&mut self) -> clif::Block {
-        self.builder.create_block()
+        let block = self.builder.create_block();
+        self.made_at.insert(block, self.at);
+        block
     }
 
     /// A new block that is rarely executed.
     pub fn new_cold_block(&mut self) -> clif::Block {
-        let block = self.builder.create_block();
+        let block = self.new_block();
         self.builder.set_cold_block(block);
         block
     }
 
-    /// What follows comes from this node's instruction.
-    fn locate(&mut self, value: Value) {
-        let node = self.region.node(value);
-        let number = *self.location_numbers.entry((node.inline.0, node.pc)).or_insert_with(|| {
-            self.locations.push((self.region.inlines[node.inline.index()].function, node.pc));
+    /// What follows comes from this instruction.
+    fn locate(&mut self, inline: InlineId, pc: u32) {
+        self.at = (inline, pc);
+        self.locate_part(Part::Work);
+    }
+
+    /// What follows does this for the instruction whose code is being made.
+    pub fn locate_part(&mut self, part: Part) {
+        let (inline, pc) = self.at;
+        let cold = self.builder.current_block().is_some_and(|block| self.builder.func.layout.is_cold(block));
+        let origin =
+            Origin { inline, function: self.region.inlines[inline.index()].function, pc, cold, part };
+        let number = *self.location_numbers.entry(origin).or_insert_with(|| {
+            self.locations.push(origin);
             self.locations.len() as u32 - 1
         });
         self.builder.set_srcloc(SourceLoc::new(number));
@@ -322,7 +368,10 @@ impl Lowering<'_, '_> {
                 let arguments = self.arguments(target);
                 self.builder.ins().jump(self.blocks[target.block.index()], &arguments);
             }
-            Terminator::Branch { condition, then, otherwise, counts, .. } => {
+            Terminator::Branch { condition, then, otherwise, counts, source } => {
+                if let Some(source) = source {
+                    self.locate(source.inline, source.pc);
+                }
                 // The second target falls through, and keeps loops together.
                 let prefers_then = self.prefers(block, then.block, counts[0], otherwise.block, counts[1]);
                 let (first, second) = if prefers_then { (otherwise, then) } else { (then, otherwise) };
@@ -331,7 +380,8 @@ impl Lowering<'_, '_> {
                 let (first, second) = (self.blocks[first.block.index()], self.blocks[second.block.index()]);
                 self.builder.ins().brif(condition, first, &one, second, &two);
             }
-            Terminator::Switch { value, low, cases, default, .. } => {
+            Terminator::Switch { value, low, cases, default, source, .. } => {
+                self.locate(source.inline, source.pc);
                 self.switch(*value, *low, cases, default)
             }
             Terminator::Return(result) => {

@@ -27,5 +27,5 @@ mod memory;
 pub mod sharing;
 mod values;
 
-pub use emit::{Target, emit};
-pub use function::{Lowered, lower};
+pub use emit::{Layout, Target, emit};
+pub use function::{Lowered, Origin, Part, lower};

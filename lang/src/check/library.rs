@@ -46,6 +46,12 @@ pub const LIBRARY: &[LibraryModule] = &[
     ("std.memory", files!["memory.hol"]),
 ];
 
+/// The text of a file of the library, by the path that is shown to the user.
+pub fn library_text(path: &str) -> Option<&'static str> {
+    let mut files = LIBRARY.iter().flat_map(|(_, files)| *files);
+    files.find(|(shown, _)| *shown == path).map(|&(_, text)| text)
+}
+
 /// The files of a module of the library.
 pub fn library_module(name: &str) -> Option<&'static LibraryModule> {
     LIBRARY.iter().find(|(module, _)| *module == name)

@@ -58,7 +58,7 @@ mod show;
 mod sizes;
 mod statements;
 mod subtyping;
-mod suggest;
+pub(crate) mod suggest;
 mod tables;
 #[cfg(test)]
 mod tests;

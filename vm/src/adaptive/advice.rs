@@ -126,7 +126,8 @@ impl Advice {
             .map(|number| FunctionAdvice::gather(program, FunctionId(number), profile))
             .filter(|advice| advice.says_something() || compiled.contains(&advice.function))
             .collect();
-        let classes = (0..program.classes.len() as u32).filter(|&class| profile.is_instantiated(ClassId(class)));
+        let classes =
+            (0..program.classes.len() as u32).filter(|&class| profile.is_instantiated(ClassId(class)));
         Advice {
             format: FORMAT.into(),
             version: VERSION,
@@ -147,7 +148,10 @@ impl Advice {
             return refuse(format!("its format is `{}`, not `{FORMAT}`", self.format));
         }
         if self.version != VERSION {
-            return refuse(format!("it has version {}, and this build reads version {VERSION}", self.version));
+            return refuse(format!(
+                "it has version {}, and this build reads version {VERSION}",
+                self.version
+            ));
         }
         for advice in &self.functions {
             let Some(function) = program.functions.get(advice.function as usize) else {
@@ -167,7 +171,12 @@ impl Advice {
         for class in &self.instantiated {
             match program.classes.get(class.class as usize) {
                 Some(found) if *found.name == *class.name => {}
-                _ => return refuse(format!("it is about class `{}`, which the program does not have", class.name)),
+                _ => {
+                    return refuse(format!(
+                        "it is about class `{}`, which the program does not have",
+                        class.name
+                    ));
+                }
             }
         }
         if self.program != fingerprint_of_program(program) {
@@ -176,7 +185,10 @@ impl Advice {
         let known = |function: u32| self.functions.iter().any(|advice| advice.function == function);
         for compilation in &self.compilations {
             if !known(compilation.function) {
-                return refuse(format!("it compiles function {}, of which it says nothing", compilation.function));
+                return refuse(format!(
+                    "it compiles function {}, of which it says nothing",
+                    compilation.function
+                ));
             }
             let function = &program.functions[compilation.function as usize];
             if let Some(header) = compilation.loop_at
@@ -241,7 +253,8 @@ impl FunctionAdvice {
 
     /// Are its places those of branches, switches and calls.
     fn check(&self, program: &Program, function: &Function) -> Result<(), AdviceError> {
-        let at = |pc: u32| code::instructions(&function.code).find(|&(at, _)| at == pc as usize).map(|(_, i)| i);
+        let at =
+            |pc: u32| code::instructions(&function.code).find(|&(at, _)| at == pc as usize).map(|(_, i)| i);
         let wrong = |pc: u32, what: &str| {
             Err(AdviceError(format!("there is no {what} at {pc} in `{}`", function.name)))
         };

@@ -26,7 +26,8 @@ pub struct Constants {
 impl Default for Constants {
     fn default() -> Constants {
         Constants {
-            provenance: "defaults, measured with `holloway calibrate` on an AMD EPYC (2 cores), 2026-11-22".into(),
+            provenance: "defaults, measured with `holloway calibrate` on an AMD EPYC (2 cores), 2026-11-22"
+                .into(),
             interpreter_ns_per_word: 1.8,
             speed: [4.0, 7.0, 10.0],
             compile_ns_per_word: [20_000.0, 40_000.0, 60_000.0],

@@ -13,13 +13,15 @@ use super::area::CodeArea;
 use super::frames::{self, Position};
 use super::leave::{self, Pending};
 use super::map::{CodeMap, CodeObject};
+use super::perf_map::PerfMap;
 use super::profile::{Profile, Receivers};
+use super::report::{Log, LogEvent, TierStatistics};
 use super::request::{CodeId, Compiled, Compiler, Entry, Level, Request};
-use super::{Model, Outcome, enter, stubs};
+use super::{Model, Outcome, enter, report, stubs};
 use crate::adaptive::advice::{Advice, AdviceProfile};
 use crate::adaptive::controller::{self as adaptive, Verdict};
 use crate::adaptive::queue::{Done, Job, Queue, Urgency};
-use crate::adaptive::{Adaptive, AdaptiveStatistics, Constants};
+use crate::adaptive::{Adaptive, Constants};
 use crate::interpreter::machine::Machine;
 use crate::loader::Counters;
 use crate::vm::Machinery;
@@ -32,9 +34,6 @@ use std::time::{Duration, Instant};
 /// Makes the compiler for a machine, once the machine exists.
 pub type CompilerFactory =
     Box<dyn FnOnce(Arc<VerifiedProgram>, Model) -> Result<Arc<dyn Compiler>, String> + Send>;
-
-/// Is told what happens.
-pub type Log = Box<dyn FnMut(LogEvent<'_>) + Send>;
 
 /// How the tiers are used.
 pub struct TierOptions {
@@ -62,18 +61,8 @@ pub struct TierOptions {
     pub deopt_every: Option<u32>,
     /// Told what happens, one line each.
     pub log: Option<Log>,
-}
-
-/// Something worth a line in a log.
-pub enum LogEvent<'a> {
-    /// About compiling.
-    Compile(&'a str),
-    /// About inlining.
-    Inline(&'a str),
-    /// About leaving compiled code.
-    Deopt(&'a str),
-    /// About entering loops.
-    Osr(&'a str),
+    /// Told where code lies, for `perf`.
+    pub perf_map: Option<PerfMap>,
 }
 
 impl Default for TierOptions {
@@ -91,59 +80,13 @@ impl Default for TierOptions {
             osr_every_backedge: false,
             deopt_every: None,
             log: None,
+            perf_map: None,
         }
     }
 }
 
 /// Failures of assumptions after which code is made again.
 const FAILURES: u32 = 3;
-
-/// What the tiers did.
-#[derive(Clone, Default, Debug)]
-pub struct TierStatistics {
-    /// Compilations that succeeded.
-    pub compilations: u64,
-    /// The same at O0, O1, O2.
-    pub by_level: [LevelStatistics; 3],
-    /// Compilations that gave up.
-    pub refused: u64,
-    /// Processor time that compiling took.
-    pub compile_time: Duration,
-    /// Bytecode words compiled, inlined methods included.
-    pub words: u64,
-    /// Bytes of machine code made.
-    pub bytes: u64,
-    /// Bytes of executable memory in use, thunks included.
-    pub code_in_use: usize,
-    /// Entries into compiled loops.
-    pub loop_entries: u64,
-    /// Pieces of code thrown away because an assumption broke, or evicted.
-    pub invalidations: u64,
-    /// Those that were evicted because executable memory was full.
-    pub evictions: u64,
-    /// Why compiled code was left, and how often.
-    pub exits: BTreeMap<&'static str, u64>,
-    /// What was compiled, in which order, and to which code, as one number: addresses in the code do not count. 0 unless digests are asked
-    /// for.
-    pub digest: u64,
-    /// The adaptive system.
-    pub adaptive: AdaptiveStatistics,
-}
-
-/// Compilations at a level.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct LevelStatistics {
-    /// How many succeeded.
-    pub compilations: u64,
-    /// Processor time that they took.
-    pub time: Duration,
-    /// Words of the methods themselves.
-    pub own_words: u64,
-    /// The same with what was inlined.
-    pub words: u64,
-    /// Bytes of machine code.
-    pub bytes: u64,
-}
 
 /// What is known of a function.
 #[derive(Default)]
@@ -318,9 +261,9 @@ impl CompiledState {
         self.options.osr_every_backedge
     }
 
-    fn log(&mut self, event: LogEvent<'_>) {
+    fn log(&mut self, event: LogEvent, line: &str) {
         if let Some(log) = &mut self.options.log {
-            log(event);
+            log(event, line);
         }
     }
 }
@@ -364,6 +307,10 @@ pub(crate) fn hot_loop(vm: *mut Machinery, machine: &mut Machine, often: bool) -
             return true;
         }
         vm.compiled.statistics.loop_entries += 1;
+        if vm.compiled.options.log.is_some() {
+            let line = report::loop_entry(&vm.program, object, pc);
+            vm.compiled.log(LogEvent::Osr, &line);
+        }
         (function, address)
     };
     enter::run_loop(vm, machine, function, code)
@@ -429,6 +376,12 @@ pub(crate) fn ask(vm: &mut Machinery, function: FunctionId, entry: Entry, level:
     let promotes = state.requested.insert(entry, level).is_some();
     let request = Request { code: CodeId(vm.compiled.next_code), function, entry, level };
     vm.compiled.next_code += 1;
+    if vm.compiled.options.log.is_some() {
+        let why = report::reason(vm, &request, urgency);
+        let what = report::name(&vm.program, function, entry);
+        let line = format!("{what}: {} #{} is asked for: {why}", level.name(), request.code.0);
+        vm.compiled.log(LogEvent::Compile, &line);
+    }
     let job = Job { request, profile: past_profile(vm), urgency, since: Instant::now() };
     let synchronous = vm.compiled.options.synchronous || vm.compiled.options.replay.is_some();
     let Some(queue) = &vm.compiled.queue else { return };
@@ -452,7 +405,7 @@ pub(crate) fn start(vm: &mut Machinery) -> bool {
         Ok(compiler) => compiler,
         Err(why) => {
             let line = format!("the program stays interpreted: {why}");
-            vm.compiled.log(LogEvent::Compile(&line));
+            vm.compiled.log(LogEvent::Compile, &line);
             return false;
         }
     };
@@ -472,6 +425,7 @@ pub(crate) fn start(vm: &mut Machinery) -> bool {
     match made {
         Ok((area, thunks, queue)) => {
             vm.code.set_thunks(thunks, stubs::THUNK);
+            report::map_thunks(vm, thunks);
             vm.compiled.area = Some(area);
             vm.compiled.queue = Some(queue);
             vm.compiled.compiler = Some(compiler);
@@ -479,13 +433,13 @@ pub(crate) fn start(vm: &mut Machinery) -> bool {
                 && let Err(error) = vm.start_timer()
             {
                 let line = format!("methods are not sampled: {error}");
-                vm.compiled.log(LogEvent::Compile(&line));
+                vm.compiled.log(LogEvent::Compile, &line);
             }
             true
         }
         Err(error) => {
             let line = format!("the program stays interpreted: {error}");
-            vm.compiled.log(LogEvent::Compile(&line));
+            vm.compiled.log(LogEvent::Compile, &line);
             false
         }
     }
@@ -513,29 +467,21 @@ fn finish(vm: &mut Machinery, done: Done) {
                 }
             }
             if vm.compiled.options.log.is_some() {
-                let line = format!("{}: given up, it does not run any more", what(vm, &request));
-                vm.compiled.log(LogEvent::Compile(&line));
+                let what = report::name(&vm.program, request.function, request.entry);
+                let line = format!("{what}: #{} is given up: it does not run any more", request.code.0);
+                vm.compiled.log(LogEvent::Compile, &line);
             }
         }
     }
 }
 
-/// What a request is about, for people.
-fn what(vm: &Machinery, request: &Request) -> String {
-    let name = &vm.program.functions[request.function.index()].name;
-    match request.entry {
-        Entry::Method => name.to_string(),
-        Entry::Loop(pc) => format!("{name} (loop at {pc})"),
-    }
-}
-
 fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String>, time: Duration) {
-    let what = what(vm, &request);
+    let what = report::name(&vm.program, request.function, request.entry);
     vm.compiled.statistics.compile_time += time;
     let refuse = |vm: &mut Machinery, why: String| {
         vm.compiled.statistics.refused += 1;
         vm.compiled.functions[request.function.index()].refused.insert(request.entry);
-        vm.compiled.log(LogEvent::Compile(&format!("{what}: stays interpreted: {why}")));
+        vm.compiled.log(LogEvent::Compile, &format!("{what}: stays interpreted: {why}"));
     };
     let compiled = match result {
         Ok(compiled) => compiled,
@@ -567,15 +513,8 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
     }
     let statistics = &mut vm.compiled.statistics;
     statistics.code_in_use = area.used();
-    statistics.compilations += 1;
-    statistics.words += compiled.words as u64;
-    statistics.bytes += compiled.bytes.len() as u64;
-    let of_level = &mut statistics.by_level[request.level as usize];
-    of_level.compilations += 1;
-    of_level.time += time;
-    of_level.own_words += vm.program.functions[request.function.index()].code.len() as u64;
-    of_level.words += compiled.words as u64;
-    of_level.bytes += compiled.bytes.len() as u64;
+    let own_words = vm.program.functions[request.function.index()].code.len();
+    statistics.count(request.level, &compiled, own_words, time);
     if vm.compiled.options.digests {
         let identity = format!("{what} {}", request.level.name());
         statistics.digest = compiled.digest(statistics.digest, identity.as_bytes());
@@ -584,21 +523,13 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
         vm.compiled.relying.entry(class).or_default().push(request.code);
     }
     for note in &compiled.notes {
-        vm.compiled.log(LogEvent::Inline(note));
+        vm.compiled.log(LogEvent::Inline, note);
     }
     if vm.compiled.options.log.is_some() {
-        let line = format!(
-            "{what}: {} #{}, {} words, {} bytes, {:.2} ms ({})",
-            request.level.name(),
-            request.code.0,
-            compiled.words,
-            compiled.bytes.len(),
-            time.as_secs_f64() * 1e3,
-            slowest_steps(&compiled.steps)
-        );
-        vm.compiled.log(LogEvent::Compile(&line));
+        let line = report::outcome(&vm.program, &request, &compiled, time);
+        vm.compiled.log(LogEvent::Compile, &line);
     }
-    vm.compiled.map.insert(CodeObject {
+    let object = CodeObject {
         id: request.code,
         function: request.function,
         entry: request.entry,
@@ -608,7 +539,9 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
         superseded: false,
         failures: 0,
         tables: compiled,
-    });
+    };
+    report::map_code(vm, &object);
+    vm.compiled.map.insert(object);
     let state = &mut vm.compiled.functions[request.function.index()];
     let old = match request.entry {
         Entry::Method => {
@@ -639,24 +572,11 @@ fn allocate_code(vm: &mut Machinery, length: usize, what: &str) -> Option<*const
             oldest.0,
             vm.compiled.options.code_cache
         );
-        vm.compiled.log(LogEvent::Compile(&line));
+        vm.compiled.log(LogEvent::Compile, &line);
         vm.compiled.statistics.evictions += 1;
         invalidate(vm, oldest);
         free_retired(vm);
     }
-}
-
-/// The steps of a compilation that took longest.
-fn slowest_steps(steps: &[(&'static str, Duration)]) -> String {
-    const SHOWN: usize = 4;
-    let mut sums: BTreeMap<&str, Duration> = BTreeMap::new();
-    for &(name, time) in steps {
-        *sums.entry(name).or_default() += time;
-    }
-    let mut sums: Vec<(&str, Duration)> = sums.into_iter().collect();
-    sums.sort_by_key(|&(_, time)| std::cmp::Reverse(time));
-    let shown = sums.iter().take(SHOWN).map(|(name, time)| format!("{name} {:.2}", time.as_secs_f64() * 1e3));
-    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// Is the code of a place still valid.
@@ -699,12 +619,17 @@ pub(super) fn note_exit(vm: &mut Machinery, id: CodeId, site: u32, unwinding: bo
             place.1,
             at.line
         );
-        vm.compiled.log(LogEvent::Deopt(&line));
+        vm.compiled.log(LogEvent::Deopt, &line);
     }
     if speculation.is_some() {
         let Some(object) = vm.compiled.map.get_mut(id) else { return };
         object.failures += 1;
         if object.failures >= FAILURES {
+            let line = format!(
+                "#{} is invalid: left {FAILURES} times because an assumption was wrong ({reason})",
+                id.0
+            );
+            vm.compiled.log(LogEvent::Deopt, &line);
             Arc::make_mut(&mut vm.compiled.failed).insert((place.0, place.1, reason));
             invalidate(vm, id);
         }
@@ -720,7 +645,7 @@ pub(crate) fn note_instance(vm: &mut Machinery, class: ClassId) {
     for id in vm.compiled.relying.remove(&class).unwrap_or_default() {
         if vm.compiled.map.get(id).is_some_and(|object| object.valid) {
             let name = vm.program.classes[class.index()].name.to_string();
-            vm.compiled.log(LogEvent::Deopt(&format!("#{} is invalid: {name} has an instance", id.0)));
+            vm.compiled.log(LogEvent::Deopt, &format!("#{} is invalid: {name} has an instance", id.0));
             invalidate(vm, id);
         }
     }

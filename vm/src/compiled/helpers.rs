@@ -41,12 +41,11 @@ pub(super) unsafe extern "C" fn yieldpoint(ctx: *mut Context, _: u64, _: u64, fr
         }
     };
     let valid = super::controller::is_valid(vm, place);
-    vm.context.leave =
-        (stopped
-            || !valid
-            || switches != vm.statistics.thread_switches
-            || super::controller::is_superseded(vm, place)
-            || super::controller::wants_exit(vm)) as u64;
+    vm.context.leave = (stopped
+        || !valid
+        || switches != vm.statistics.thread_switches
+        || super::controller::is_superseded(vm, place)
+        || super::controller::wants_exit(vm)) as u64;
 }
 
 /// Notes an error that comes out of a helper: the caller looks at the context's `leave`.

@@ -10,6 +10,7 @@
 //! | `frames` | walking mixed stacks |
 //! | `helpers` | what compiled code calls |
 //! | `controller` | asking for code, installing it, throwing it away |
+//! | `report`, `perf_map` | numbers, log lines, names for `perf` |
 
 mod area;
 pub(crate) mod controller;
@@ -19,13 +20,17 @@ mod helpers;
 pub(crate) mod leave;
 mod map;
 pub mod model;
+mod perf_map;
 pub mod profile;
+mod report;
 pub mod request;
 mod stubs;
 
-pub use controller::{CompilerFactory, LevelStatistics, LogEvent, TierOptions, TierStatistics};
-pub use model::{EXITS, Model};
+pub use controller::{CompilerFactory, TierOptions};
+pub use model::{ContextOffsets, EXITS, Helpers, Model};
+pub use perf_map::PerfMap;
 pub use profile::{NoProfile, Profile, Receivers};
+pub use report::{LevelStatistics, Log, LogEvent, TierStatistics};
 pub use request::{
     CallSite, CodeId, Compiled, Compiler, Entry, Level, Location, Request, Site, SiteFrame, VirtualObject,
 };

@@ -20,6 +20,9 @@ pub enum Level {
 }
 
 impl Level {
+    /// All of them, the least first.
+    pub const ALL: [Level; 3] = [Level::O0, Level::O1, Level::O2];
+
     /// The name on the command line and in logs.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,0 +1,33 @@
+//! The lines of a program's files, for listings: from the standard library and the benchmark programs, which are compiled in, and from
+//! the disk. What cannot be read is not shown.
+
+use holloway_benchmarks::embedded::Embedded;
+use holloway_bytecode::{Position, Program};
+use holloway_lang::library_text;
+use holloway_lang::pipeline::SourceLoader;
+
+/// The lines of all files, by the number of the file.
+pub struct SourceLines(Vec<Vec<String>>);
+
+impl SourceLines {
+    /// Reads the files of a program.
+    pub fn read(program: &Program) -> SourceLines {
+        let lines = |path: &str| -> Vec<String> {
+            let text = text(path).unwrap_or_default();
+            text.lines().map(|line| line.trim().to_string()).collect()
+        };
+        SourceLines(program.files.iter().map(|path| lines(path)).collect())
+    }
+
+    /// The line of a position.
+    pub fn line(&self, position: Position) -> Option<String> {
+        self.0.get(position.file as usize)?.get((position.line as usize).checked_sub(1)?).cloned()
+    }
+}
+
+fn text(path: &str) -> Option<String> {
+    library_text(path)
+        .map(str::to_string)
+        .or_else(|| std::fs::read_to_string(path).ok())
+        .or_else(|| String::from_utf8(Embedded.load(path).ok()?).ok())
+}

@@ -8,6 +8,7 @@
 //! | [`inspect`] | looking into the optimizing tier |
 //! | [`pattern`], [`source_lines`] | choosing methods by name; source lines for listings |
 //! | [`output`], [`interrupt`] | standard output of the running program, Ctrl-C |
+//! | [`learned`] | advice and calibrations: files that one run writes and another reads |
 //! | [`report`] | messages to the user, colours, exit codes |
 //! | [`statistics`] | what `--stats` prints |
 //!
@@ -19,6 +20,7 @@ pub mod commands;
 pub mod compile;
 pub mod inspect;
 pub mod interrupt;
+pub mod learned;
 pub mod options;
 pub mod output;
 pub mod pattern;
@@ -38,6 +40,7 @@ pub fn main() -> ExitCode {
         options::Command::Check(arguments) => commands::check::check(arguments),
         options::Command::Bench(arguments) => commands::bench::bench(arguments),
         options::Command::Dump(arguments) => commands::dump::dump(arguments),
+        options::Command::Calibrate(arguments) => commands::calibrate::calibrate(&arguments),
     };
     match result {
         Ok(code) => code,

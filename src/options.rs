@@ -1,6 +1,7 @@
 //! All commands and flags, declared once: parsing, help and defaults follow from these types.
 
 use crate::inspect::{self, Outputs, ShowRequest};
+use crate::learned::Learned;
 use crate::pattern::Pattern;
 use crate::report::{Stop, say};
 use crate::values;
@@ -65,6 +66,25 @@ pub enum Command {
     Bench(BenchArguments),
     /// Show what a stage of the compiler makes of a program
     Dump(DumpArguments),
+    /// Measure what the adaptive system must know of this machine
+    Calibrate(CalibrateArguments),
+}
+
+/// `holloway calibrate`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Runs the benchmark programs in every tier (a minute or two) and prints the constants of the cost/benefit model.
+
+Example:
+  holloway calibrate --out here.json
+  holloway run --calibration here.json hello.hol")]
+pub struct CalibrateArguments {
+    /// Also write the constants to this file, for --calibration
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Only a look at whether it works: small sizes, and numbers that mean little
+    #[arg(long)]
+    pub quick: bool,
 }
 
 /// `holloway run`.
@@ -284,6 +304,15 @@ pub struct MachineArguments {
     /// Compile at once, not in the background: repeatable
     #[arg(long, help_heading = "Execution")]
     pub sync_compile: bool,
+    /// Compile what this advice says, before the program begins, and nothing else: repeatable
+    #[arg(long, value_name = "FILE", help_heading = "Execution")]
+    pub replay: Option<PathBuf>,
+    /// Write what the run learned of the program, for --replay
+    #[arg(long, value_name = "FILE", help_heading = "Execution")]
+    pub advice_out: Option<PathBuf>,
+    /// What `holloway calibrate` found on this machine
+    #[arg(long, value_name = "FILE", help_heading = "Execution")]
+    pub calibration: Option<PathBuf>,
     /// What the program sees as its seed
     #[arg(
         long,
@@ -347,6 +376,9 @@ pub struct MachineArguments {
     /// The files that these flags ask for, once they are open.
     #[arg(skip)]
     pub outputs: Outputs,
+    /// The same for what is learned.
+    #[arg(skip)]
+    pub learned: Learned,
 }
 
 /// How a program is run.
@@ -403,7 +435,19 @@ impl MachineArguments {
         if self.tier == Tier::Interp && !self.show.is_empty() {
             return Err(Stop::usage("--show shows what is compiled, and with --tier interp nothing is"));
         }
+        if self.tier != Tier::Adaptive && self.replay.is_some() {
+            return Err(Stop::usage(
+                "--replay says what is compiled, and so does --tier: leave one of them out",
+            ));
+        }
+        if self.tier == Tier::Interp && self.advice_out.is_some() {
+            return Err(Stop::usage(
+                "--advice-out tells what was compiled, and with --tier interp nothing is",
+            ));
+        }
         self.outputs = Outputs::open(self.show_to.as_deref(), self.perf_map)?;
+        self.learned =
+            Learned::open(self.replay.as_deref(), self.calibration.as_deref(), self.advice_out.as_deref())?;
         Ok(())
     }
 
@@ -469,9 +513,9 @@ impl MachineArguments {
             method_threshold: if level.is_some() { 1 } else { defaults.method_threshold },
             loop_steps: if level.is_some() { 1 } else { defaults.loop_steps },
             code_cache: self.code_cache,
-            constants: defaults.constants,
-            replay: None,
-            digests: false,
+            constants: self.learned.constants.clone().unwrap_or(defaults.constants),
+            replay: self.learned.replay.clone(),
+            digests: self.sync_compile || self.learned.wants_digests(),
             osr_every_backedge: self.osr_every_backedge,
             deopt_every: self.deopt_every.map(NonZeroU32::get),
             log,

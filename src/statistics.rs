@@ -37,6 +37,8 @@ struct Row {
 /// What was counted.
 enum Value {
     Number(u64),
+    /// A number that only identifies something.
+    Digest(u64),
     /// A number for each of several names.
     Each(Vec<(&'static str, u64)>),
 }
@@ -96,7 +98,7 @@ fn tier_rows(tiers: &TierStatistics) -> Vec<Row> {
         row("promotions", "promotions to a higher level", tiers.adaptive.promotions),
         row("dropped_requests", "requests given up", tiers.adaptive.dropped),
         row("longest_queue", "most requests waiting", tiers.adaptive.longest_queue as u64),
-        row("code_digest", "digest of the machine code", tiers.digest),
+        Row { key: "code_digest", label: "digest of the machine code", value: Value::Digest(tiers.digest) },
         row("code_in_use_bytes", "machine code in use", tiers.code_in_use as u64),
         row("loop_entries", "compiled loops entered", tiers.loop_entries),
         row("invalidations", "compiled code thrown away", tiers.invalidations),
@@ -112,6 +114,7 @@ fn show(rows: &[Row], format: StatisticsFormat) -> String {
             let object = |members: Vec<String>| format!("{{{}}}", members.join(", "));
             let members = rows.iter().map(|row| match &row.value {
                 Value::Number(value) => member(row.key, value),
+                Value::Digest(value) => member(row.key, &format!("\"{value:016x}\"")),
                 Value::Each(each) => {
                     let inner = each.iter().map(|(name, value)| member(name, value)).collect();
                     member(row.key, &object(inner))

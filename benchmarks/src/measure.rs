@@ -46,26 +46,29 @@ impl Measurement {
 }
 
 /// What the caller of [`measure`] wants to be told.
-pub struct Hooks<S, I> {
+pub struct Hooks<S, I, E> {
     /// The machine is about to run; it can be interrupted through the handle.
     pub started: S,
     /// An iteration is over.
     pub iteration: I,
+    /// The machine ran, for better or worse.
+    pub ended: E,
 }
 
 /// Runs a program that was compiled from the embedded file of `benchmark`. `options` gets the program's arguments and the
 /// place for its output.
-pub fn measure<S, I>(
+pub fn measure<S, I, E>(
     benchmark: &'static Benchmark,
     program: Arc<VerifiedProgram>,
     size: u64,
     iterations: u64,
     options: impl FnOnce(Vec<String>, Box<dyn Write + Send>) -> VmOptions,
-    hooks: Hooks<S, I>,
+    hooks: Hooks<S, I, E>,
 ) -> Measurement
 where
     S: FnOnce(InterruptHandle),
     I: FnMut() + Send + 'static,
+    E: FnOnce(&Vm),
 {
     let reader = Arc::new(Mutex::new(Reader::default()));
     let output = Output { reader: reader.clone(), iteration: hooks.iteration };
@@ -76,6 +79,7 @@ where
     };
     (hooks.started)(vm.interrupt_handle());
     let outcome = vm.run();
+    (hooks.ended)(&vm);
     let statistics = vm.statistics();
     let reader = std::mem::take(&mut *reader.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
     let ending = match outcome {

@@ -80,6 +80,7 @@ fn program(measurement: &Measurement) -> ProgramRecord {
 }
 
 /// A file that is being made. Dropped before it is finished, it leaves nothing behind.
+#[derive(Debug)]
 pub struct RecordFile {
     path: PathBuf,
     /// Where it is made; `None` if it is written in place.

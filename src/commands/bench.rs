@@ -37,6 +37,10 @@ pub fn bench(mut arguments: BenchArguments) -> Result<ExitCode, Stop> {
 /// the others from being measured; after Ctrl-C, what was measured so far is reported.
 fn alone(arguments: &BenchArguments) -> Result<ExitCode, Stop> {
     let benchmarks = selected(&arguments.names)?;
+    let of_one = [("--replay", &arguments.machine.replay), ("--advice-out", &arguments.machine.advice_out)];
+    if let Some((flag, _)) = of_one.iter().find(|(_, path)| path.is_some() && benchmarks.len() != 1) {
+        return Err(Stop::usage(format_args!("{flag} is about one program: name one benchmark")));
+    }
     let iterations = arguments.iterations.unwrap_or(ITERATIONS);
     let file = prepare(arguments.json.as_deref())?;
     let interrupt = Interrupt::new();
@@ -133,7 +137,12 @@ fn one(
     };
     let machine: &MachineArguments = &arguments.machine;
     let bar = progress.clone();
-    let hooks = Hooks { started: |handle| interrupt.watch(handle), iteration: move || bar.inc(1) };
+    let mut written = Ok(());
+    let hooks = Hooks {
+        started: |handle| interrupt.watch(handle),
+        iteration: move || bar.inc(1),
+        ended: |vm: &holloway_vm::Vm| written = machine.learned.write_advice(vm),
+    };
     let measurement = measure(
         benchmark,
         program,
@@ -142,6 +151,9 @@ fn one(
         |arguments, output| machine.vm_options(arguments, output),
         hooks,
     );
+    if let Err(stop) = written {
+        stop.print();
+    }
     if let Some(format) = machine.stats {
         let text = crate::statistics::machine_statistics(&measurement.statistics, format);
         progress.suspend(|| say(format_args!("{}:\n{text}", benchmark.name)));

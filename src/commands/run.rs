@@ -43,6 +43,7 @@ pub fn run(arguments: RunArguments) -> Result<ExitCode, Stop> {
         let text = run_statistics(compiled - start, compiled.elapsed(), &vm.statistics(), format);
         say(format_args!("{text}"));
     }
+    machine.learned.write_advice(&vm)?;
     // The process ends: nobody needs to wait for what is being compiled, or to give memory back.
     std::mem::forget(vm);
     Ok(if good { ExitCode::SUCCESS } else { EXIT_PROGRAM.into() })

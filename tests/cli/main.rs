@@ -7,6 +7,7 @@ mod bench;
 mod dump;
 mod flags;
 mod hostile;
+mod learned;
 mod process;
 mod runs;
 mod signals;

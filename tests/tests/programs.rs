@@ -25,7 +25,7 @@ fn results_are_right_in_every_mode() {
                     relax(mode, &mut options);
                     options
                 };
-                let hooks = Hooks { started: |_| {}, iteration: || {} };
+                let hooks = Hooks { started: |_| {}, iteration: || {}, ended: |_: &holloway_vm::Vm| {} };
                 let measured = measure(benchmark, program.clone(), benchmark.quick_size, 1, options, hooks);
                 if measured.ending != Ending::Verified {
                     return Err(format!("mode {}: {:?}", mode.name, measured.ending));

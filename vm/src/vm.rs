@@ -251,6 +251,11 @@ impl Vm {
         crate::adaptive::controller::advice(&self.machinery)
     }
 
+    /// Words that the interpreter executed so far, about ([`crate::adaptive::past`]).
+    pub fn interpreted_words(&self) -> f64 {
+        crate::adaptive::controller::interpreted_words_of_program(&self.machinery)
+    }
+
     /// How often each branch went which way: for every branch of the function, its place, and its counters
     /// (not taken, taken); for every case of a switch, the place of its word and (0, taken).
     pub fn branch_counts(&self, function: FunctionId) -> Vec<BranchCount> {

@@ -128,6 +128,13 @@ pub(crate) fn begin(vm: &mut Machinery) {
     }
 }
 
+/// Words that the interpreter executed for all functions, about.
+pub(crate) fn interpreted_words_of_program(vm: &Machinery) -> f64 {
+    let profile = past_profile(vm);
+    let functions = vm.program.functions.iter().enumerate();
+    functions.map(|(number, body)| interpreted_words(FunctionId(number as u32), body, &profile)).sum()
+}
+
 /// What this machine has learned of its program.
 pub(crate) fn advice(vm: &Machinery) -> Advice {
     let compilations = vm.compiled.installed().map(|(function, entry, level)| CompilationAdvice {

@@ -1,0 +1,139 @@
+//! Replay: what a run learned makes later runs compile the same methods in the same order to the same machine code, whatever the
+//! addresses; and what does not fit is refused with the reason.
+
+use holloway_benchmarks::embedded::Embedded;
+use holloway_benchmarks::measure::{Ending, Hooks, measure};
+use holloway_benchmarks::registry::{BENCHMARKS, Benchmark};
+use holloway_bytecode::verify::VerifiedProgram;
+use holloway_jit::Jit;
+use holloway_tests::parallel::check_all;
+use holloway_vm::adaptive::Advice;
+use holloway_vm::compiled::{Compiler, CompilerFactory, TierOptions};
+use holloway_vm::{Vm, VmOptions};
+use std::sync::Arc;
+
+fn compiler() -> Option<CompilerFactory> {
+    Some(Box::new(|program, model| Ok(Arc::new(Jit::new(program, model, true)?) as Arc<dyn Compiler>)))
+}
+
+/// Runs a benchmark program with these options; gives the digest of its machine code, how much was compiled, and what was learned.
+fn run(
+    benchmark: &'static Benchmark,
+    program: &Arc<VerifiedProgram>,
+    tiers: TierOptions,
+) -> Result<(u64, u64, Advice), String> {
+    let mut advice = None;
+    let options = |arguments, output| VmOptions { arguments, output, tiers, ..VmOptions::default() };
+    let hooks = Hooks { started: |_| {}, iteration: || {}, ended: |vm: &Vm| advice = Some(vm.advice()) };
+    let measured = measure(benchmark, program.clone(), benchmark.quick_size, 3, options, hooks);
+    match (measured.ending, advice) {
+        (Ending::Verified, Some(advice)) => {
+            let tiers = measured.statistics.tiers;
+            Ok((tiers.digest, tiers.compilations(), advice))
+        }
+        (ending, _) => Err(format!("{ending:?}")),
+    }
+}
+
+fn program(benchmark: &Benchmark) -> Result<Arc<VerifiedProgram>, String> {
+    Ok(Arc::new(holloway::compile::compile(&benchmark.file(), &Embedded, false)?))
+}
+
+#[test]
+fn two_replays_make_the_same_machine_code() {
+    let benchmarks: Vec<&'static Benchmark> = BENCHMARKS.iter().collect();
+    check_all(
+        &benchmarks,
+        |benchmark| benchmark.name.to_string(),
+        |&benchmark| {
+            let program = program(benchmark)?;
+            let first = TierOptions { compiler: compiler(), method_threshold: 20, ..TierOptions::default() };
+            let (_, _, advice) = run(benchmark, &program, first)?;
+            let text = serde_json::to_string(&advice).map_err(|error| error.to_string())?;
+            let advice: Arc<Advice> = Arc::new(serde_json::from_str(&text).map_err(|e| e.to_string())?);
+            let replay = || TierOptions {
+                compiler: compiler(),
+                replay: Some(advice.clone()),
+                digests: true,
+                ..TierOptions::default()
+            };
+            let (one, made, _) = run(benchmark, &program, replay())?;
+            let (two, again, _) = run(benchmark, &program, replay())?;
+            if one != two || made != again {
+                return Err(format!("{made} compilations with digest {one:x}, then {again} with {two:x}"));
+            }
+            // All that the advice names was compiled, and perhaps again when an assumption broke.
+            match made >= advice.compilations.len() as u64 && (one != 0 || made == 0) {
+                true => Ok(()),
+                false => {
+                    Err(format!("{made} compilations of {} that the advice names", advice.compilations.len()))
+                }
+            }
+        },
+    );
+}
+
+#[test]
+fn synchronous_compilation_is_repeatable() {
+    let benchmarks: Vec<&'static Benchmark> = BENCHMARKS.iter().collect();
+    check_all(
+        &benchmarks,
+        |benchmark| benchmark.name.to_string(),
+        |&benchmark| {
+            let program = program(benchmark)?;
+            let tiers = || TierOptions {
+                compiler: compiler(),
+                synchronous: true,
+                digests: true,
+                method_threshold: 20,
+                ..TierOptions::default()
+            };
+            let (one, two) = (run(benchmark, &program, tiers())?, run(benchmark, &program, tiers())?);
+            match (one.0, one.1) == (two.0, two.1) {
+                true => Ok(()),
+                false => Err(format!("{} compilations: {:x}; {}: {:x}", one.1, one.0, two.1, two.0)),
+            }
+        },
+    );
+}
+
+#[test]
+fn advice_that_does_not_fit_is_refused_with_the_reason() {
+    let [towers, sieve] =
+        ["towers", "sieve"].map(|name| holloway_benchmarks::registry::find(name).expect("a benchmark"));
+    let (towers, other) = (towers, sieve);
+    let fits = program(towers).expect("it compiles");
+    let tiers = TierOptions {
+        compiler: compiler(),
+        synchronous: true,
+        method_threshold: 5,
+        ..TierOptions::default()
+    };
+    let (_, made, advice) = run(towers, &fits, tiers).expect("it runs");
+    assert!(made > 0 && !advice.compilations.is_empty(), "nothing was compiled");
+    assert_eq!(advice.check(&fits), Ok(()));
+    let refused = |change: &dyn Fn(&mut Advice), why: &str| {
+        let mut changed = advice.clone();
+        change(&mut changed);
+        let error = changed.check(&fits).expect_err(why).to_string();
+        assert!(error.contains(why), "`{error}` does not say `{why}`");
+    };
+    let other = program(other).expect("it compiles");
+    let error = advice.check(&other).expect_err("of another program").to_string();
+    assert!(error.contains("it is about `") || error.contains("has changed"), "{error}");
+    refused(&|a| a.format = "recipe".into(), "its format is `recipe`");
+    refused(&|a| a.version = 99, "version 99");
+    refused(&|a| a.functions[0].fingerprint = "0".into(), "has changed since");
+    refused(&|a| a.functions[0].function = 1 << 20, "which the program does not have");
+    refused(&|a| a.functions[0].name.push('x'), "made for another program");
+    refused(&|a| a.program = "0".into(), "the program has changed since");
+    refused(&|a| a.functions[0].branches.push((1 << 20, 1, 1)), "no branch at 1048576");
+    refused(&|a| a.compilations[0].loop_at = Some(1 << 20), "no loop at 1048576");
+    refused(&|a| a.compilations[0].function = 1 << 20, "of which it says nothing");
+    refused(&|a| a.instantiated[0].name.push('x'), "class");
+    let mut wrong = advice.clone();
+    wrong.version = 2;
+    let tiers = TierOptions { compiler: compiler(), replay: Some(Arc::new(wrong)), ..TierOptions::default() };
+    let vm = Vm::new(fits.clone(), VmOptions { tiers, ..VmOptions::default() });
+    assert!(vm.err().is_some_and(|error| error.contains("does not fit the program: it has version 2")));
+}

@@ -140,6 +140,7 @@ fn text_lines(row: &Row) -> Vec<(String, String)> {
     };
     match &row.value {
         Value::Number(value) => vec![(row.label.to_string(), text(*value))],
+        Value::Digest(value) => vec![(row.label.to_string(), format!("{value:016x}"))],
         Value::Each(each) => {
             let some = each.iter().filter(|(_, value)| *value > 0);
             some.map(|&(name, value)| (format!("{} {name}", row.label), text(value))).collect()

@@ -9,6 +9,7 @@ use holloway_jit::Jit;
 use holloway_tests::parallel::check_all;
 use holloway_vm::adaptive::Advice;
 use holloway_vm::compiled::{Compiler, CompilerFactory, TierOptions};
+use holloway_vm::timer::TimerSource;
 use holloway_vm::{Vm, VmOptions};
 use std::sync::Arc;
 
@@ -21,9 +22,10 @@ fn run(
     benchmark: &'static Benchmark,
     program: &Arc<VerifiedProgram>,
     tiers: TierOptions,
+    timer: TimerSource,
 ) -> Result<(u64, u64, Advice), String> {
     let mut advice = None;
-    let options = |arguments, output| VmOptions { arguments, output, tiers, ..VmOptions::default() };
+    let options = |arguments, output| VmOptions { arguments, output, tiers, timer, ..VmOptions::default() };
     let hooks = Hooks { started: |_| {}, iteration: || {}, ended: |vm: &Vm| advice = Some(vm.advice()) };
     let measured = measure(benchmark, program.clone(), benchmark.quick_size, 3, options, hooks);
     match (measured.ending, advice) {
@@ -48,7 +50,7 @@ fn two_replays_make_the_same_machine_code() {
         |&benchmark| {
             let program = program(benchmark)?;
             let first = TierOptions { compiler: compiler(), method_threshold: 20, ..TierOptions::default() };
-            let (_, _, advice) = run(benchmark, &program, first)?;
+            let (_, _, advice) = run(benchmark, &program, first, TimerSource::default())?;
             let text = serde_json::to_string(&advice).map_err(|error| error.to_string())?;
             let advice: Arc<Advice> = Arc::new(serde_json::from_str(&text).map_err(|e| e.to_string())?);
             let replay = || TierOptions {
@@ -57,8 +59,8 @@ fn two_replays_make_the_same_machine_code() {
                 digests: true,
                 ..TierOptions::default()
             };
-            let (one, made, _) = run(benchmark, &program, replay())?;
-            let (two, again, _) = run(benchmark, &program, replay())?;
+            let (one, made, _) = run(benchmark, &program, replay(), TimerSource::default())?;
+            let (two, again, _) = run(benchmark, &program, replay(), TimerSource::default())?;
             if one != two || made != again {
                 return Err(format!("{made} compilations with digest {one:x}, then {again} with {two:x}"));
             }
@@ -88,7 +90,9 @@ fn synchronous_compilation_is_repeatable() {
                 method_threshold: 20,
                 ..TierOptions::default()
             };
-            let (one, two) = (run(benchmark, &program, tiers())?, run(benchmark, &program, tiers())?);
+            // These programs print times: under the virtual timer, the same ones.
+            let run = || run(benchmark, &program, tiers(), TimerSource::Virtual(5_000));
+            let (one, two) = (run()?, run()?);
             match (one.0, one.1) == (two.0, two.1) {
                 true => Ok(()),
                 false => Err(format!("{} compilations: {:x}; {}: {:x}", one.1, one.0, two.1, two.0)),
@@ -109,7 +113,7 @@ fn advice_that_does_not_fit_is_refused_with_the_reason() {
         method_threshold: 5,
         ..TierOptions::default()
     };
-    let (_, made, advice) = run(towers, &fits, tiers).expect("it runs");
+    let (_, made, advice) = run(towers, &fits, tiers, TimerSource::default()).expect("it runs");
     assert!(made > 0 && !advice.compilations.is_empty(), "nothing was compiled");
     assert_eq!(advice.check(&fits), Ok(()));
     let refused = |change: &dyn Fn(&mut Advice), why: &str| {

@@ -74,7 +74,7 @@ fn listings_of_a_large_program_repeat() {
          fn way(w: Way) -> Float { match w { Way.North => 1.5, Way.East => 2.5, Way.South => 3.25,\n\
          Way.West => 4.5, Way.Up => 5.0, Way.Down => 2.0.sqrt() } }\n\
          fn main() {\n\
-         let map: Map<String, List<Int>> = Map()\n\
+         let map: Map<String, Array<Int>> = Map()\n\
          for i in 0..10 { map.put(\"key ${i}\", [i, i * i]) }\n\
          println(\"${map.length()} ${way(Way.South)}\")\n}\n",
     );

@@ -4,6 +4,7 @@
 
 mod against;
 mod bench;
+mod compiled;
 mod dump;
 mod flags;
 mod hostile;

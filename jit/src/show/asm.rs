@@ -132,8 +132,11 @@ fn constants(bytes: &[u8], begin: usize, end: usize, pieces: &mut Vec<Piece>) {
     let mut at = begin;
     while at < end {
         let next = ((at / DATA_WORD + 1) * DATA_WORD).min(end);
-        let text: Vec<String> = bytes[at..next].iter().map(|byte| format!("{byte:02x}")).collect();
-        let (mnemonic, operands) = ("data".to_string(), text.join(" "));
+        let operands = match <[u8; DATA_WORD]>::try_from(&bytes[at..next]) {
+            Ok(word) => format!("{:#x}", u64::from_le_bytes(word)),
+            Err(_) => bytes[at..next].iter().map(|byte| format!("{byte:02x} ")).collect(),
+        };
+        let mnemonic = "data".to_string();
         pieces.push(Piece { start: at as u32, end: next as u32, mnemonic, operands });
         at = next;
     }
@@ -297,7 +300,7 @@ mod tests {
         let pieces = disassemble(&bytes, &[0, 6]).expect("there is a disassembler");
         let text: Vec<String> = pieces.iter().map(|p| format!("{} {}", p.mnemonic, p.operands)).collect();
         let expected =
-            ["jmp rax", "case 0x6", "ret ", "data 00", "data 00 00 00 00 00 00 f8 3f"].map(str::to_string);
+            ["jmp rax", "case 0x6", "ret ", "data 00 ", "data 0x3ff8000000000000"].map(str::to_string);
         assert_eq!(text, expected);
         assert_eq!(labels(&pieces, &Compiled::default()), BTreeMap::from([(6, 1)]));
     }

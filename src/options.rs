@@ -366,7 +366,7 @@ pub struct MachineArguments {
     /// Where to write what --show asks for [default: standard error]
     #[arg(long, value_name = "FILE", requires = "show", help_heading = "Output")]
     pub show_to: Option<PathBuf>,
-    /// Write the names of compiled code for Linux perf, to /tmp/perf-PID.map
+    /// Write the names of compiled code for Linux perf, to perf-PID.map in the folder where perf looks
     #[arg(long, help_heading = "Output")]
     pub perf_map: bool,
     /// Say at the end what the virtual machine did

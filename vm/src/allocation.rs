@@ -1,7 +1,7 @@
 //! Allocation as slow paths and natives see it, and the roots that they hand to the collector.
 
-use crate::compiled::controller::{self, CompiledState};
 use crate::compiled::frames::{self, Frame, Position};
+use crate::compiled::library::{self, CompiledState};
 use crate::errors::Failure;
 use crate::heap::{CollectionKind, Heap, OutOfMemory, RootVisitor, Roots, with_registers_saved};
 use crate::interpreter::machine::Object;
@@ -85,7 +85,7 @@ impl Machinery {
 
     /// A new instance of a class with fields, all zero.
     pub(crate) fn allocate_instance(&mut self, class: ClassId) -> Result<ObjectPointer, Failure> {
-        controller::note_instance(self, class);
+        library::note_instance(self, class);
         let size = self.classes.record(class).instance_size as usize;
         let offset = self.classes.offset(class);
         // SAFETY: the offset is that of the class's record, and the size is its instances'.

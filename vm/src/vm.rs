@@ -9,8 +9,8 @@
 //! the raw pointer.
 
 use crate::classes::ClassTable;
-use crate::compiled::controller::CompiledState;
 use crate::compiled::frames::{self, Crossing, Frame, Position};
+use crate::compiled::library::CompiledState;
 use crate::compiled::{Model, TierOptions, TierStatistics};
 use crate::context::{Context, control};
 use crate::errors::{self, Failure, StopReason, Trace, UncaughtError};

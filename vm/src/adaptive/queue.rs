@@ -4,7 +4,7 @@
 //! inlined where it was called) is given up, so that nobody waits for it.
 
 use super::past;
-use crate::compiled::controller::PastProfile;
+use crate::compiled::past::PastProfile;
 use crate::compiled::{Compiled, Compiler, Request};
 use crate::signals::{COMPILED, Signals};
 use holloway_bytecode::verify::VerifiedProgram;

@@ -175,7 +175,7 @@ pub(super) unsafe extern "C" fn interpret_from_compiled(
         let vm = &mut *vm;
         vm.position = Position::Stub(frame);
         let function = vm.code.function_of(method);
-        super::controller::count_invocation(vm, function);
+        super::hot::count_invocation(vm, function);
         (vm.code.address(function, 0), &raw const vm.program.functions[function.index()])
     };
     // SAFETY: the program outlives its running.

@@ -40,12 +40,12 @@ pub(super) unsafe extern "C" fn yieldpoint(ctx: *mut Context, _: u64, _: u64, fr
             true
         }
     };
-    let valid = super::controller::is_valid(vm, place);
+    let valid = super::library::is_valid(vm, place);
     vm.context.leave = (stopped
         || !valid
         || switches != vm.statistics.thread_switches
-        || super::controller::is_superseded(vm, place)
-        || super::controller::wants_exit(vm)) as u64;
+        || super::library::is_superseded(vm, place)
+        || super::library::wants_exit(vm)) as u64;
 }
 
 /// Notes an error that comes out of a helper: the caller looks at the context's `leave`.
@@ -137,8 +137,8 @@ pub(super) unsafe extern "C" fn native(ctx: *mut Context, number: u64, count: u6
     let vm = unsafe { machinery(ctx) };
     match result {
         Ok(result) => {
-            let invalid = invalidations != vm.compiled.statistics.invalidations
-                && !super::controller::is_valid(vm, place);
+            let invalid =
+                invalidations != vm.compiled.statistics.invalidations && !super::library::is_valid(vm, place);
             vm.context.leave = invalid as u64;
             result
         }

@@ -70,7 +70,7 @@ pub(super) unsafe extern "C" fn deoptimize(ctx: *mut Context, at: u64, frame: *m
         propagate(vm, frame);
         return ctx as u64;
     }
-    super::controller::note_exit(vm, id, number, unwinding);
+    super::library::note_exit(vm, id, number, unwinding);
     let values = vm.context.exits;
     // The collector finds what the recipes need here while objects are made.
     vm.compiled.held.extend_from_slice(&values[..highest_exit(&site)]);

@@ -9,25 +9,31 @@
 //! | `enter`, `leave` | into compiled code and out of it |
 //! | `frames` | walking mixed stacks |
 //! | `helpers` | what compiled code calls |
-//! | `controller` | asking for code, installing it, throwing it away |
+//! | `options` | how the tiers are used |
+//! | `hot` | from the interpreter into code |
+//! | `library` | asking for code, installing it, throwing it away |
+//! | `past` | what compilers are told of the past |
 //! | `report`, `perf_map` | numbers, log lines, names for `perf` |
 
 mod area;
-pub(crate) mod controller;
 pub(crate) mod enter;
 pub(crate) mod frames;
 mod helpers;
+pub(crate) mod hot;
 pub(crate) mod leave;
+pub(crate) mod library;
 mod map;
 pub mod model;
+mod options;
+pub(crate) mod past;
 mod perf_map;
 pub mod profile;
 mod report;
 pub mod request;
 mod stubs;
 
-pub use controller::{CompilerFactory, TierOptions};
 pub use model::{ContextOffsets, EXITS, Helpers, Model};
+pub use options::{CompilerFactory, TierOptions};
 pub use perf_map::PerfMap;
 pub use profile::{NoProfile, Profile, Receivers};
 pub use report::{LevelStatistics, Log, LogEvent, TierStatistics};

@@ -4,8 +4,8 @@
 use super::machine::{FRAME_HEADER, Machine, Object, Slow};
 use super::quick::Quick;
 use crate::adaptive;
-use crate::compiled::controller;
 use crate::compiled::frames::Position;
+use crate::compiled::{hot, library};
 use crate::context::Context;
 use crate::errors::{self, Failure, Raised, StopReason};
 use crate::layout::ObjectKind;
@@ -72,7 +72,7 @@ fn change_tier(ctx: *mut Context, mut machine: Machine, why: Slow) -> bool {
     // SAFETY: as in `slow_path`. No reference is held while compiled code runs.
     let vm = unsafe { (*ctx).machine };
     let goes_on = if why == Slow::Compiled {
-        controller::enter_method(vm, &mut machine)
+        hot::enter_method(vm, &mut machine)
     } else {
         // The yieldpoint of the loop header comes first.
         // SAFETY: as above.
@@ -83,7 +83,7 @@ fn change_tier(ctx: *mut Context, mut machine: Machine, why: Slow) -> bool {
             (result, why == Slow::HotLoop)
         };
         match result {
-            Ok(()) => controller::hot_loop(vm, &mut machine, count),
+            Ok(()) => hot::hot_loop(vm, &mut machine, count),
             // SAFETY: as above.
             Err(failure) => return fail(unsafe { &mut *vm }, machine.pc, machine.base, failure),
         }
@@ -108,12 +108,12 @@ fn hot_method(vm: &mut Machinery, machine: &Machine) {
         false => machine.lookup(machine.object(machine.arg(0)), machine.x() as i32),
     };
     let function = vm.code.function_of(method);
-    controller::hot_method(vm, function);
+    hot::hot_method(vm, function);
 }
 
 /// A `new` is executed for the first time: from now on it is an ordinary one, which is executed next.
 fn first_new(vm: &mut Machinery, machine: &Machine) {
-    controller::note_instance(vm, vm.classes.class_at(machine.x() as u32));
+    library::note_instance(vm, vm.classes.class_at(machine.x() as u32));
     vm.code.set_opcode(machine.pc, Op::New as u8);
 }
 
@@ -165,7 +165,7 @@ pub fn yieldpoint(vm: &mut Machinery) -> Result<(), Failure> {
     }
     check_stop(signals)?;
     if signals & COMPILED != 0 {
-        controller::install_finished(vm);
+        library::install_finished(vm);
     }
     if signals & TICK != 0 {
         vm.statistics.ticks += 1;

@@ -2,8 +2,8 @@
 //! threads suspend back into it. This file holds no `&mut Machinery` across a resume or a suspend.
 
 use super::{GreenThread, MAIN_NATIVE_STACK, NATIVE_STACK, State, ThreadCoroutine, ThreadNumber};
-use crate::compiled::controller::NATIVE_RESERVE;
 use crate::compiled::frames::{Crossing, Position};
+use crate::compiled::hot::NATIVE_RESERVE;
 use crate::errors::{self, Failure, StopReason};
 use crate::heap::{RootVisitor, with_registers_saved};
 use crate::interpreter::machine::{FRAME_HEADER, Machine};

@@ -13,88 +13,31 @@ use super::area::CodeArea;
 use super::frames::{self, Position};
 use super::leave::{self, Pending};
 use super::map::{CodeMap, CodeObject};
-use super::perf_map::PerfMap;
-use super::profile::{Profile, Receivers};
-use super::report::{Log, LogEvent, TierStatistics};
+use super::options::TierOptions;
+use super::past::past_profile;
+use super::report::{LogEvent, TierStatistics};
 use super::request::{CodeId, Compiled, Compiler, Entry, Level, Request};
-use super::{Model, Outcome, enter, report, stubs};
-use crate::adaptive::advice::{Advice, AdviceProfile};
-use crate::adaptive::controller::{self as adaptive, Verdict};
+use super::{Model, Outcome, report, stubs};
+use crate::adaptive::Adaptive;
+use crate::adaptive::advice::AdviceProfile;
+use crate::adaptive::controller as adaptive;
 use crate::adaptive::queue::{Done, Job, Queue, Urgency};
-use crate::adaptive::{Adaptive, Constants};
-use crate::interpreter::machine::Machine;
-use crate::loader::Counters;
 use crate::vm::Machinery;
-use holloway_bytecode::verify::VerifiedProgram;
 use holloway_bytecode::{ClassId, FunctionId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Makes the compiler for a machine, once the machine exists.
-pub type CompilerFactory =
-    Box<dyn FnOnce(Arc<VerifiedProgram>, Model) -> Result<Arc<dyn Compiler>, String> + Send>;
-
-/// How the tiers are used.
-pub struct TierOptions {
-    /// Makes the compiler; without one everything is interpreted.
-    pub compiler: Option<CompilerFactory>,
-    /// The level at which everything is compiled; without one, the adaptive system decides.
-    pub level: Option<Level>,
-    /// What the adaptive system knows of tiers and machine.
-    pub constants: Constants,
-    /// What to compile, instead of what the adaptive system would. It fits the program.
-    pub replay: Option<Arc<Advice>>,
-    /// Compute digests of machine code.
-    pub digests: bool,
-    /// Compile at once instead of in the background.
-    pub synchronous: bool,
-    /// Entries of a method after which it is thought about first.
-    pub method_threshold: u32,
-    /// Thousands of back edges after which a loop is thought about first.
-    pub loop_steps: u32,
-    /// Bytes of executable memory.
-    pub code_cache: usize,
-    /// Enter compiled loops at every back edge.
-    pub osr_every_backedge: bool,
-    /// Leave compiled code at every n-th taken yieldpoint.
-    pub deopt_every: Option<u32>,
-    /// Told what happens, one line each.
-    pub log: Option<Log>,
-    /// Told where code lies, for `perf`.
-    pub perf_map: Option<PerfMap>,
-}
-
-impl Default for TierOptions {
-    fn default() -> Self {
-        TierOptions {
-            compiler: None,
-            level: None,
-            constants: Constants::default(),
-            replay: None,
-            digests: false,
-            synchronous: false,
-            method_threshold: 300,
-            loop_steps: 2,
-            code_cache: 64 << 20,
-            osr_every_backedge: false,
-            deopt_every: None,
-            log: None,
-            perf_map: None,
-        }
-    }
-}
 
 /// Failures of assumptions after which code is made again.
 const FAILURES: u32 = 3;
 
 /// What is known of a function.
 #[derive(Default)]
-struct FunctionState {
-    method: Option<CodeId>,
-    loops: BTreeMap<u32, CodeId>,
+pub(super) struct FunctionState {
+    pub(super) method: Option<CodeId>,
+    pub(super) loops: BTreeMap<u32, CodeId>,
     /// How often the back edges of a loop left the interpreter, and at which number it is thought about.
-    steps: BTreeMap<u32, (u32, u32)>,
+    pub(super) steps: BTreeMap<u32, (u32, u32)>,
     /// The highest level that was asked for.
     requested: BTreeMap<Entry, Level>,
     refused: BTreeSet<Entry>,
@@ -110,79 +53,20 @@ pub(crate) struct CompiledState {
     /// Values that the collector must see while frames are rebuilt.
     pub(super) held: Vec<u64>,
     area: Option<CodeArea>,
-    functions: Vec<FunctionState>,
-    compiler: Option<Arc<dyn Compiler>>,
+    pub(super) functions: Vec<FunctionState>,
+    pub(super) compiler: Option<Arc<dyn Compiler>>,
     queue: Option<Queue>,
     pub(crate) adaptive: Adaptive,
-    advice: Option<Arc<AdviceProfile>>,
+    pub(super) advice: Option<Arc<AdviceProfile>>,
     next_code: u32,
-    failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
-    instantiated: Arc<Vec<bool>>,
+    pub(super) failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
+    pub(super) instantiated: Arc<Vec<bool>>,
     /// Code that relies on a class having no instances.
     relying: BTreeMap<ClassId, Vec<CodeId>>,
     retired: Vec<CodeId>,
     yields: u32,
     pub(crate) options: TierOptions,
     pub(crate) statistics: TierStatistics,
-}
-
-/// What is known of the past: what the interpreter counts, or advice; and what was learned from compiled code.
-pub(crate) struct PastProfile {
-    counters: Counters,
-    advice: Option<Arc<AdviceProfile>>,
-    failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
-    instantiated: Arc<Vec<bool>>,
-}
-
-impl Profile for PastProfile {
-    fn branch(&self, function: FunctionId, pc: u32) -> [u32; 2] {
-        if let Some(advice) = &self.advice {
-            return advice.branch(function, pc);
-        }
-        let (not_taken, taken) = self.counters.counters(function, pc + 1);
-        [not_taken, taken]
-    }
-
-    fn switch(&self, function: FunctionId, pc: u32, cases: usize) -> Vec<u32> {
-        if let Some(advice) = &self.advice {
-            return advice.switch(function, pc, cases);
-        }
-        (0..cases as u32).map(|case| self.counters.counters(function, pc + 2 + case).1).collect()
-    }
-
-    fn receivers(&self, function: FunctionId, pc: u32) -> Receivers {
-        match &self.advice {
-            Some(advice) => advice.receivers(function, pc),
-            None => self.counters.receivers(function, pc),
-        }
-    }
-
-    fn invocations(&self, function: FunctionId) -> u32 {
-        match &self.advice {
-            Some(advice) => advice.invocations(function),
-            None => self.counters.invocations(function),
-        }
-    }
-
-    fn is_instantiated(&self, class: ClassId) -> bool {
-        self.instantiated[class.index()]
-            || self.advice.as_ref().is_some_and(|advice| advice.is_instantiated(class))
-    }
-
-    fn has_failed(&self, function: FunctionId, pc: u32, reason: &str) -> bool {
-        self.failed.iter().any(|&(f, p, r)| f == function && p == pc && r == reason)
-            || self.advice.as_ref().is_some_and(|advice| advice.has_failed(function, pc, reason))
-    }
-}
-
-/// What is known of the past just now. It reads counters while they change.
-pub(crate) fn past_profile(vm: &Machinery) -> PastProfile {
-    PastProfile {
-        counters: vm.code.profile_counters(),
-        advice: vm.compiled.advice.clone(),
-        failed: vm.compiled.failed.clone(),
-        instantiated: vm.compiled.instantiated.clone(),
-    }
 }
 
 impl CompiledState {
@@ -261,107 +145,11 @@ impl CompiledState {
         self.options.osr_every_backedge
     }
 
-    fn log(&mut self, event: LogEvent, line: &str) {
+    pub(super) fn log(&mut self, event: LogEvent, line: &str) {
         if let Some(log) = &mut self.options.log {
             log(event, line);
         }
     }
-}
-
-/// A method was entered from compiled code, in the interpreter.
-pub(super) fn count_invocation(vm: &mut Machinery, function: FunctionId) {
-    if vm.code.count_invocation(function) {
-        hot_method(vm, function);
-    }
-}
-
-/// A method reached its threshold of entries.
-pub(crate) fn hot_method(vm: &mut Machinery, function: FunctionId) {
-    vm.code.raise_threshold(function);
-    if adaptive::counted(vm, function, Entry::Method) == Verdict::AskAgain {
-        vm.code.double_threshold(function);
-    }
-}
-
-/// A back edge to the loop header at which the machine stands was taken, and not for the first time (`often`), or every one counts. True: go on at
-/// the machine's place.
-pub(crate) fn hot_loop(vm: *mut Machinery, machine: &mut Machine, often: bool) -> bool {
-    // SAFETY: the caller has a live machinery; the reference ends before compiled code runs.
-    let (function, code) = {
-        // SAFETY: as above.
-        let vm = unsafe { &mut *vm };
-        if vm.compiled.options.compiler.is_none() && vm.compiled.compiler.is_none() {
-            return true;
-        }
-        let Some((function, pc)) = vm.code.locate(machine.pc) else { return true };
-        install_finished(vm);
-        if !vm.compiled.functions[function.index()].loops.contains_key(&pc) {
-            consider_loop(vm, function, pc, often);
-        }
-        let Some(&id) = vm.compiled.functions[function.index()].loops.get(&pc) else { return true };
-        let Some(object) = vm.compiled.map.get(id) else { return true };
-        let address = object.address;
-        // SAFETY: a frame has a header, which says how many calls may nest above it.
-        let depth = unsafe { *machine.base.sub(2) };
-        if depth < object.tables.depth || !has_native_room(vm) {
-            return true;
-        }
-        vm.compiled.statistics.loop_entries += 1;
-        if vm.compiled.options.log.is_some() {
-            let line = report::loop_entry(&vm.program, object, pc);
-            vm.compiled.log(LogEvent::Osr, &line);
-        }
-        (function, address)
-    };
-    enter::run_loop(vm, machine, function, code)
-}
-
-/// A loop without code left the interpreter: is it time to think about it.
-fn consider_loop(vm: &mut Machinery, function: FunctionId, pc: u32, often: bool) {
-    let entry = Entry::Loop(pc);
-    if vm.compiled.options.osr_every_backedge {
-        let level = vm.compiled.options.level.unwrap_or(Level::O2);
-        return ask(vm, function, entry, level, Urgency::InOrder);
-    }
-    let first = vm.compiled.options.loop_steps;
-    let (steps, next) = {
-        let steps = vm.compiled.functions[function.index()].steps.entry(pc).or_insert((0, first));
-        steps.0 += often as u32;
-        *steps
-    };
-    if steps < next {
-        return;
-    }
-    let next = match adaptive::counted(vm, function, entry) {
-        Verdict::AskAgain => steps.saturating_mul(2),
-        Verdict::Settled => u32::MAX,
-    };
-    vm.compiled.functions[function.index()].steps.insert(pc, (steps, next));
-}
-
-/// A method is entered that has code. The frame is made. True: go on at the machine's place.
-pub(crate) fn enter_method(vm: *mut Machinery, machine: &mut Machine) -> bool {
-    let (function, code) = {
-        // SAFETY: as in `hot_loop`.
-        let vm = unsafe { &mut *vm };
-        // The loader put the function beside the opcode.
-        let function = FunctionId((machine.word(0) >> 32) as u32);
-        let address = vm.code.compiled(function);
-        if !has_native_room(vm) {
-            machine.pc = vm.code.address(function, 0);
-            return true;
-        }
-        (function, address)
-    };
-    enter::run_method(vm, machine, function, code)
-}
-
-/// Native stack that must be left for helpers, natives and the interpreter itself.
-pub(crate) const NATIVE_RESERVE: usize = 96 * 1024;
-
-fn has_native_room(vm: &Machinery) -> bool {
-    let here = 0u8;
-    &raw const here > vm.context.native_limit
 }
 
 /// Asks for code, unless it (or code at a higher level) was asked for before.

@@ -1,0 +1,106 @@
+//! From the interpreter into compiled code: methods and loops that were executed often are thought about, and where
+//! there is code, it is entered.
+
+use super::library::{ask, install_finished};
+use super::{Entry, Level, LogEvent, enter, report};
+use crate::adaptive::controller::{self as adaptive, Verdict};
+use crate::adaptive::queue::Urgency;
+use crate::interpreter::machine::Machine;
+use crate::vm::Machinery;
+use holloway_bytecode::FunctionId;
+
+/// A method was entered from compiled code, in the interpreter.
+pub(super) fn count_invocation(vm: &mut Machinery, function: FunctionId) {
+    if vm.code.count_invocation(function) {
+        hot_method(vm, function);
+    }
+}
+
+/// A method reached its threshold of entries.
+pub(crate) fn hot_method(vm: &mut Machinery, function: FunctionId) {
+    vm.code.raise_threshold(function);
+    if adaptive::counted(vm, function, Entry::Method) == Verdict::AskAgain {
+        vm.code.double_threshold(function);
+    }
+}
+
+/// A back edge to the loop header at which the machine stands was taken, and not for the first time (`often`), or every one counts. True: go on at
+/// the machine's place.
+pub(crate) fn hot_loop(vm: *mut Machinery, machine: &mut Machine, often: bool) -> bool {
+    // SAFETY: the caller has a live machinery; the reference ends before compiled code runs.
+    let (function, code) = {
+        // SAFETY: as above.
+        let vm = unsafe { &mut *vm };
+        if vm.compiled.options.compiler.is_none() && vm.compiled.compiler.is_none() {
+            return true;
+        }
+        let Some((function, pc)) = vm.code.locate(machine.pc) else { return true };
+        install_finished(vm);
+        if !vm.compiled.functions[function.index()].loops.contains_key(&pc) {
+            consider_loop(vm, function, pc, often);
+        }
+        let Some(&id) = vm.compiled.functions[function.index()].loops.get(&pc) else { return true };
+        let Some(object) = vm.compiled.map.get(id) else { return true };
+        let address = object.address;
+        // SAFETY: a frame has a header, which says how many calls may nest above it.
+        let depth = unsafe { *machine.base.sub(2) };
+        if depth < object.tables.depth || !has_native_room(vm) {
+            return true;
+        }
+        vm.compiled.statistics.loop_entries += 1;
+        if vm.compiled.options.log.is_some() {
+            let line = report::loop_entry(&vm.program, object, pc);
+            vm.compiled.log(LogEvent::Osr, &line);
+        }
+        (function, address)
+    };
+    enter::run_loop(vm, machine, function, code)
+}
+
+/// A loop without code left the interpreter: is it time to think about it.
+fn consider_loop(vm: &mut Machinery, function: FunctionId, pc: u32, often: bool) {
+    let entry = Entry::Loop(pc);
+    if vm.compiled.options.osr_every_backedge {
+        let level = vm.compiled.options.level.unwrap_or(Level::O2);
+        return ask(vm, function, entry, level, Urgency::InOrder);
+    }
+    let first = vm.compiled.options.loop_steps;
+    let (steps, next) = {
+        let steps = vm.compiled.functions[function.index()].steps.entry(pc).or_insert((0, first));
+        steps.0 += often as u32;
+        *steps
+    };
+    if steps < next {
+        return;
+    }
+    let next = match adaptive::counted(vm, function, entry) {
+        Verdict::AskAgain => steps.saturating_mul(2),
+        Verdict::Settled => u32::MAX,
+    };
+    vm.compiled.functions[function.index()].steps.insert(pc, (steps, next));
+}
+
+/// A method is entered that has code. The frame is made. True: go on at the machine's place.
+pub(crate) fn enter_method(vm: *mut Machinery, machine: &mut Machine) -> bool {
+    let (function, code) = {
+        // SAFETY: as in `hot_loop`.
+        let vm = unsafe { &mut *vm };
+        // The loader put the function beside the opcode.
+        let function = FunctionId((machine.word(0) >> 32) as u32);
+        let address = vm.code.compiled(function);
+        if !has_native_room(vm) {
+            machine.pc = vm.code.address(function, 0);
+            return true;
+        }
+        (function, address)
+    };
+    enter::run_method(vm, machine, function, code)
+}
+
+/// Native stack that must be left for helpers, natives and the interpreter itself.
+pub(crate) const NATIVE_RESERVE: usize = 96 * 1024;
+
+fn has_native_room(vm: &Machinery) -> bool {
+    let here = 0u8;
+    &raw const here > vm.context.native_limit
+}

@@ -1,0 +1,63 @@
+//! How the tiers are used.
+
+use super::Model;
+use super::perf_map::PerfMap;
+use super::report::Log;
+use super::request::{Compiler, Level};
+use crate::adaptive::{Advice, Constants};
+use holloway_bytecode::verify::VerifiedProgram;
+use std::sync::Arc;
+
+/// Makes the compiler for a machine, once the machine exists.
+pub type CompilerFactory =
+    Box<dyn FnOnce(Arc<VerifiedProgram>, Model) -> Result<Arc<dyn Compiler>, String> + Send>;
+
+/// How the tiers are used.
+pub struct TierOptions {
+    /// Makes the compiler; without one everything is interpreted.
+    pub compiler: Option<CompilerFactory>,
+    /// The level at which everything is compiled; without one, the adaptive system decides.
+    pub level: Option<Level>,
+    /// What the adaptive system knows of tiers and machine.
+    pub constants: Constants,
+    /// What to compile, instead of what the adaptive system would. It fits the program.
+    pub replay: Option<Arc<Advice>>,
+    /// Compute digests of machine code.
+    pub digests: bool,
+    /// Compile at once instead of in the background.
+    pub synchronous: bool,
+    /// Entries of a method after which it is thought about first.
+    pub method_threshold: u32,
+    /// Thousands of back edges after which a loop is thought about first.
+    pub loop_steps: u32,
+    /// Bytes of executable memory.
+    pub code_cache: usize,
+    /// Enter compiled loops at every back edge.
+    pub osr_every_backedge: bool,
+    /// Leave compiled code at every n-th taken yieldpoint.
+    pub deopt_every: Option<u32>,
+    /// Told what happens, one line each.
+    pub log: Option<Log>,
+    /// Told where code lies, for `perf`.
+    pub perf_map: Option<PerfMap>,
+}
+
+impl Default for TierOptions {
+    fn default() -> Self {
+        TierOptions {
+            compiler: None,
+            level: None,
+            constants: Constants::default(),
+            replay: None,
+            digests: false,
+            synchronous: false,
+            method_threshold: 300,
+            loop_steps: 2,
+            code_cache: 64 << 20,
+            osr_every_backedge: false,
+            deopt_every: None,
+            log: None,
+            perf_map: None,
+        }
+    }
+}

@@ -170,8 +170,10 @@ pub(crate) fn ask(vm: &mut Machinery, function: FunctionId, entry: Entry, level:
         let line = format!("{what}: {} #{} is asked for: {why}", level.name(), request.code.0);
         vm.compiled.log(LogEvent::Compile, &line);
     }
-    let job = Job { request, profile: past_profile(vm), urgency, since: Instant::now() };
     let synchronous = vm.compiled.options.synchronous || vm.compiled.options.replay.is_some();
+    // While the program waits, nothing goes quiet.
+    let urgency = if synchronous { Urgency::InOrder } else { urgency };
+    let job = Job { request, profile: past_profile(vm), urgency, since: Instant::now() };
     let Some(queue) = &vm.compiled.queue else { return };
     let waiting = queue.push(job);
     let done = synchronous.then(|| queue.wait()).flatten();

@@ -15,6 +15,10 @@ fn run(flags: &[&str]) -> Seen {
     seen
 }
 
+/// Compiled loops are entered at once, and left again and again: whatever is decided by time does not matter then.
+#[cfg(target_arch = "x86_64")]
+const STRESS: &[&str] = &["--osr-every-backedge", "--deopt-every", "100"];
+
 #[cfg(target_arch = "x86_64")]
 fn dump(arguments: &[&str]) -> String {
     let seen = holloway(&[&["dump"], arguments].concat());
@@ -155,36 +159,41 @@ fn a_run_shows_what_it_compiles() {
     let flags = ["--show", "ir=wear", "--show", "asm=Lane.*", "--show-to", &to.to_string_lossy()];
     assert_eq!(run(&flags).err, "");
     let text = std::fs::read_to_string(&to).expect("it was written");
-    assert!(text.contains("region wear at loop 4") && text.contains("; Lane.walk [o2 #0], "), "{text}");
+    assert!(text.contains("region wear") && text.contains("; Lane.walk [o"), "{text}");
     // With the profile of the run: the loop was seen to go on.
     assert!(text.contains(" x") && text.contains("push rbp") && !text.contains("region Lane.walk"), "{text}");
     assert!(addresses(&text).is_empty(), "{:?}", addresses(&text));
     let seen = run(&["--show", "clif=walk"]);
-    assert!(seen.err.contains("; Lane.walk [o2 #0], as Cranelift gets it"), "{}", seen.err);
+    assert!(seen.err.contains("], as Cranelift gets it"), "{}", seen.err);
 }
 
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn every_kind_of_event_is_logged_with_its_reason() {
-    let seen = run(&["--log", "compile,inline,deopt,osr"]);
-    for parts in [
-        ["compile: Lane.walk: o2 #0 is asked for: the interpreter entered it ", " times"],
-        ["compile: wear loop@4: o2 #", " thousand back edges went to line 8"],
-        ["inline: wear@5 -> Lane.walk: inlined (", ")"],
-        ["osr: wear loop@4 o2 #", " entered from the interpreter at the back edge to line 8"],
-        ["deopt: main o2 #", " left: untaken in main:"],
-    ] {
+    let assert_logged = |seen: &Seen, parts: [&str; 2]| {
         let found = seen.err.lines().any(|line| line.starts_with(parts[0]) && line.contains(parts[1]));
         assert!(found, "{parts:?}: {}", seen.err);
+    };
+    let seen = run(&["--log", "compile"]);
+    assert_logged(&seen, ["compile: Lane.walk: o", " is asked for: the interpreter entered it "]);
+    assert_logged(&seen, ["compile: Lane.walk: o", " ms ("]);
+    let seen = run(&[&["--log", "compile,inline,deopt,osr"], STRESS].concat());
+    for parts in [
+        ["compile: wear loop@4: o", " is asked for: every back edge "],
+        ["inline: wear@5 -> Lane.walk: inlined (", ")"],
+        ["osr: wear loop@4 o", " entered from the interpreter at the back edge to line 8"],
+        ["deopt: wear o", " left: yieldpoint in wear:9 (line 8)"],
+    ] {
+        assert_logged(&seen, parts);
     }
-    let seen = run(&["--log", "osr"]);
+    let seen = run(&[&["--log", "osr"], STRESS].concat());
     assert!(!seen.err.is_empty() && seen.err.lines().all(|line| line.starts_with("osr: ")), "{}", seen.err);
 }
 
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn the_statistics_are_complete() {
-    let seen = run(&["--stats=json"]);
+    let seen = run(&[&["--stats=json"], STRESS].concat());
     let json: Value = serde_json::from_str(&seen.err).expect("one JSON object");
     let number = |key: &str| json[key].as_u64().unwrap_or_else(|| panic!("{key}: {}", seen.err));
     for key in ["refused_compilations", "invalidations", "evictions"] {
@@ -196,16 +205,16 @@ fn the_statistics_are_complete() {
     }
     let compilations = json["compilations"].as_object().expect("an object");
     assert_eq!(compilations.keys().collect::<Vec<_>>(), ["o0", "o1", "o2"]);
-    assert!(json["compilations"]["o2"].as_u64() > Some(2) && json["compilations"]["o0"] == 0);
+    assert!(json["compilations"]["o2"].as_u64() > Some(0));
     let passes = json["passes_ns"].as_object().expect("an object");
     for step in ["build", "gvn", "lower", "cranelift"] {
         assert!(passes[step].as_u64() > Some(0), "{step}: {}", seen.err);
     }
-    assert!(json["exits"].as_object().expect("an object").values().any(|count| count.as_u64() > Some(0)));
+    assert!(json["exits"]["yieldpoint"].as_u64() > Some(0), "{}", seen.err);
     let seen = holloway(&["run", &wears(), "--stats=json", "--tier", "interp"]);
     let json: Value = serde_json::from_str(&seen.err).expect("one JSON object");
     assert!(json["exits"].as_object().is_some_and(|exits| exits.is_empty()) && json["optimizing_ns"] == 0);
-    let text = run(&["--stats"]).err;
+    let text = run(&[&["--stats"], STRESS].concat()).err;
     for part in ["compiled o2 ", "optimizing compiler: gvn ", "left compiled code: ", "machine code in use "]
     {
         assert!(text.contains(part), "{part}: {text}");
@@ -215,7 +224,7 @@ fn the_statistics_are_complete() {
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn perf_learns_the_names_of_code() {
-    let child = start(&["run", &wears(), "--sync-compile", "--perf-map"]);
+    let child = start(&["run", &wears(), "--tier", "o0", "--osr-every-backedge", "--perf-map"]);
     let map = format!("/tmp/perf-{}.map", child.id());
     let output = child.wait_with_output().expect("it ends");
     assert!(output.status.success());
@@ -229,7 +238,7 @@ fn perf_learns_the_names_of_code() {
         assert!(address.is_ok_and(|at| at > 0) && bytes.is_ok_and(|bytes| bytes > 0), "{line}");
         names.push(parts.next().expect("a name"));
     }
-    for name in ["Lane.walk [thunk]", "main [thunk]", "Lane.walk [o2 #0]", "wear loop@4 [o2 #1]"] {
-        assert!(names.contains(&name), "{name}: {text}");
+    for beginning in ["Lane.walk [thunk]", "main [thunk]", "Lane.walk [o", "wear loop@4 [o"] {
+        assert!(names.iter().any(|name| name.starts_with(beginning)), "{beginning}: {text}");
     }
 }

@@ -168,6 +168,8 @@ fn nothing_is_left_to_be_done_and_nothing_names_a_machine() {
         .map(|pieces| pieces.concat());
     let places = [["/ho", "me/"], ["/ro", "ot/"], ["/wo", "rk/"], ["/t", "mp/"], ["/Use", "rs/"]]
         .map(|pieces| pieces.concat());
+    // Where Linux `perf` looks is the same on every machine.
+    let fixed = ["/t", "mp/perf-"].concat();
     let mut offenders = Vec::new();
     for (path, text) in files(&[".rs", ".hol", ".md", ".toml"]) {
         for (index, line) in text.lines().enumerate() {
@@ -175,6 +177,7 @@ fn nothing_is_left_to_be_done_and_nothing_names_a_machine() {
             // A path begins after a blank or a quote; `src/` and the like are not meant.
             let place = places.iter().find(|place| {
                 line.match_indices(&***place)
+                    .filter(|(at, _)| !line[*at..].starts_with(&fixed))
                     .any(|(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '.'))
             });
             offenders.extend(word.or(place).map(|found| format!("{path}:{}: {found}", index + 1)));

@@ -79,6 +79,8 @@ const SEQUENCE: &[&str] = &[
     "blocks",
     "gvn",
     "memory",
+    "gvn",
+    "memory",
     "conditions",
     "simplify",
     "predication",

@@ -49,6 +49,11 @@ fn predication() {
 }
 
 #[test]
+fn select() {
+    try_passes(&[&["select"], &["select", "params", "simplify", "blocks", "select"]]);
+}
+
+#[test]
 fn together() {
     try_passes(&[
         &["gvn", "memory", "conditions", "licm", "gvn", "memory", "conditions"],

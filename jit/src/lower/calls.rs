@@ -99,7 +99,7 @@ impl Lowering<'_, '_> {
                 let method = self.builder.ins().load(types::I64, flags, record, displacement);
                 self.call_method(value, method)
             }
-            Op::CallNative(native) => self.call_native(value, native),
+            Op::CallNative(native) => self.native(value, native),
             _ => None,
         }
     }
@@ -142,7 +142,8 @@ impl Lowering<'_, '_> {
         (node.ty != crate::ir::Ty::None).then(|| self.value_of_bits(node.ty, result))
     }
 
-    fn call_native(&mut self, value: Value, native: Native) -> Option<clif::Value> {
+    /// Calls a native's function.
+    pub fn call_native(&mut self, value: Value, native: Native) -> Option<clif::Value> {
         let region = self.region;
         let node = region.node(value);
         for (index, &arg) in node.args.iter().enumerate() {

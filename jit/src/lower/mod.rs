@@ -15,6 +15,7 @@
 //! | `values` | nodes that compute |
 //! | `memory` | fields, elements, allocation, barriers |
 //! | `calls` | calls, natives, yieldpoints |
+//! | `natives` | natives of which the frequent case is done in line |
 //! | `exits` | leaving: sites and their recipes |
 //! | [`sharing`] | which checks leave at the same place |
 //! | [`emit`] | from Cranelift's function to bytes and tables |
@@ -24,6 +25,7 @@ pub mod emit;
 mod exits;
 pub mod function;
 mod memory;
+mod natives;
 pub mod sharing;
 mod values;
 

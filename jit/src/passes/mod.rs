@@ -13,6 +13,7 @@ pub mod memory;
 pub mod params;
 pub mod predication;
 pub mod preheaders;
+pub mod select;
 pub mod simplify;
 
 use crate::hierarchy::Hierarchy;
@@ -70,4 +71,5 @@ pub const ALL: &[Pass] = &[
     Pass { name: "blocks", run: blocks::run },
     Pass { name: "dead", run: dead::run },
     Pass { name: "predication", run: predication::run },
+    Pass { name: "select", run: select::run },
 ];

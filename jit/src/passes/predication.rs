@@ -9,6 +9,10 @@
 //! section on loop-invariant checks; there the bounds come from an analysis of its own, here from [`Facts`]. Nothing can wrap
 //! unnoticed: the proof is of whole numbers, and the sum in a guard is of a length and a small constant.
 //!
+//! A guard that fails is made once: the profile says where one failed, and code for the loop is made without. Still a bad guess
+//! costs a compilation, so an index is only supposed to be bounded by where its loop begins and what its exits compare with. (With every
+//! known bound, a vector that grows was supposed to become smaller: Havlak left compiled code 24 times for it.)
+//!
 //! It pays in loops whose limit is not the length of the array: those the programmer proved to himself only.
 //! Proofs are limited in number for each region.
 
@@ -18,7 +22,7 @@ use super::facts::ranges::MOST_ELEMENTS;
 use super::facts::relations::{Kind, Term};
 use super::preheaders::{self, Preheaders};
 use super::{Input, Notes};
-use crate::ir::{Arith, BlockId, Cond, Node, Op, Reason, Region, StateId, Ty, Value};
+use crate::ir::{Arith, BlockId, Cond, Node, Op, Reason, Region, StateId, Terminator, Ty, Value};
 use holloway_bytecode::cfg::LoopId;
 
 /// How many suppositions are tried.
@@ -66,6 +70,17 @@ struct Guarded {
     supposed: Supposition,
 }
 
+/// Where a check is.
+struct Place<'a> {
+    id: LoopId,
+    preheader: BlockId,
+    /// Of the loop's beginning.
+    state: StateId,
+    point: Point,
+    /// See [`Predication::limits`].
+    limits: &'a [Value],
+}
+
 struct Predication<'a> {
     input: &'a Input<'a>,
     facts: Facts<'a>,
@@ -94,6 +109,7 @@ impl Predication<'_> {
         if self.input.profile.has_failed(function, frame.pc, Reason::Predicate.name()) {
             return;
         }
+        let limits = self.limits(id, preheader);
         for &block in &natural.blocks {
             let is_own = shape.loops.innermost(block) == Some(id) && !region.block(block).cold;
             let latches = natural.back_edges.iter().map(|&edge| shape.graph.source(edge));
@@ -102,7 +118,9 @@ impl Predication<'_> {
             }
             for (position, &check) in (1..).zip(&region.block(block).nodes) {
                 if region.op(check) == Op::CheckBounds {
-                    self.check(id, preheader, state, check, Point { block, position });
+                    let place =
+                        Place { id, preheader, state, point: Point { block, position }, limits: &limits };
+                    self.check(&place, check);
                 }
             }
         }
@@ -114,7 +132,8 @@ impl Predication<'_> {
     }
 
     /// Looks for guards that prove a check.
-    fn check(&mut self, id: LoopId, preheader: BlockId, state: StateId, check: Value, point: Point) {
+    fn check(&mut self, place: &Place<'_>, check: Value) {
+        let &Place { id, preheader, state, point, .. } = place;
         let node = self.facts.region().node(check);
         let (index, length) = (node.args[0], node.args[1]);
         let of_length = self.facts.term(length);
@@ -130,10 +149,10 @@ impl Predication<'_> {
             return;
         }
         // index <= bound + add <= length - 1, and 0 <= bound + add <= index
-        let above = self.bounds(id, point, index, Kind::AtMost).into_iter();
+        let above = self.bounds(place, index, Kind::AtMost).into_iter();
         let above = above.filter(|&(bound, _)| bound != of_length.0);
         let above: Vec<Supposition> = above.map(|(bound, add)| ((bound, 0), of_length, -1 - add)).collect();
-        let below = self.bounds(id, point, index, Kind::AtLeast).into_iter();
+        let below = self.bounds(place, index, Kind::AtLeast).into_iter();
         let below = below.filter(|&(bound, _)| bound.is_some());
         let below: Vec<Supposition> = below.map(|(bound, add)| ((None, 0), (bound, 0), add)).collect();
         let single = above.iter().chain(&below).map(|&one| vec![one]);
@@ -160,8 +179,25 @@ impl Predication<'_> {
         }
     }
 
+    /// Where a loop begins and ends: what its parameters are when it is entered, and what its exits compare with. These are
+    /// meant to bound an index. Other bounds are true only because some check passes, and say nothing of other arrays.
+    fn limits(&self, id: LoopId, preheader: BlockId) -> Vec<Value> {
+        let (region, shape) = (self.facts.region(), self.facts.shape());
+        let mut limits: Vec<Value> =
+            region.block(preheader).end.targets().flat_map(|target| &target.args).copied().collect();
+        for edge in shape.loops.exits(&shape.graph, id) {
+            if let Terminator::Branch { condition, .. } = &region.block(shape.graph.source(edge)).end
+                && matches!(region.op(*condition), Op::Compare(_))
+            {
+                limits.extend_from_slice(&region.node(*condition).args);
+            }
+        }
+        limits.iter().filter_map(|&limit| self.facts.term(limit).0).collect()
+    }
+
     /// Bounds of a value at a place that are from outside of the loop.
-    fn bounds(&self, id: LoopId, point: Point, value: Value, kind: Kind) -> Vec<(Option<Value>, i64)> {
+    fn bounds(&self, place: &Place<'_>, value: Value, kind: Kind) -> Vec<(Option<Value>, i64)> {
+        let &Place { id, point, limits, .. } = place;
         let mut found = Vec::new();
         let mut work = vec![(self.facts.term(value), 0)];
         while let Some(((value, add), depth)) = work.pop() {
@@ -187,7 +223,7 @@ impl Predication<'_> {
                     }
                 }
                 value => {
-                    if !found.contains(&(value, add)) {
+                    if value.is_none_or(|value| limits.contains(&value)) && !found.contains(&(value, add)) {
                         found.push((value, add));
                     }
                 }

@@ -78,6 +78,8 @@ pub struct Model {
     methods: Vec<u64>,
     /// Addresses of the string constants.
     strings: Vec<u64>,
+    /// Address and length of the table of strings of one character of ASCII.
+    characters: (u64, usize),
     /// Where a method holds the address of its machine code.
     pub method_entry: i32,
 }
@@ -125,6 +127,7 @@ impl Model {
                 .map(|id| vm.code.method(FunctionId(id)) as u64)
                 .collect(),
             strings: vm.strings.iter().map(|&string| string as u64).collect(),
+            characters: (vm.characters.as_ptr() as u64, vm.characters.len()),
             method_entry: offset_of!(Method, entry) as i32,
         }
     }
@@ -142,6 +145,11 @@ impl Model {
     /// Address of a string constant.
     pub fn string(&self, string: StringId) -> u64 {
         self.strings[string.index()]
+    }
+
+    /// Address of the table of strings of one byte, in the order of the bytes, and how many there are. It does not change.
+    pub fn characters(&self) -> (u64, usize) {
+        self.characters
     }
 
     /// Displacement of a slot of the method table from the class record.

@@ -1,6 +1,9 @@
 //! The analysis as a whole: sweeps over the blocks until nothing changes, then one more that looks whether the result can be
 //! carried out.
 //!
+//! A sweep goes only over blocks for which something has changed since they were walked last: mostly that is what is in loops, and
+//! not even all of that.
+//!
 //! It is optimistic. A way into a block that was not walked yet is ignored, so that an object stays virtual around a loop
 //! until something says otherwise. From sweep to sweep things only get worse: virtual objects become real ones, contents
 //! become parameters, parameters lose their meaning. So it ends; should it not, it is given up after
@@ -18,6 +21,7 @@ use crate::passes::edit::{Map, Places};
 use holloway_bytecode::cfg::{EdgeId, FlowGraph};
 use holloway_bytecode::{ClassId, Layout, Program};
 use holloway_vm::compiled::EXITS;
+use std::rc::Rc;
 
 /// Sweeps, should things ever get better again.
 const MOST_SWEEPS: usize = 24;
@@ -61,8 +65,10 @@ pub struct Analysis<'a> {
     /// How things stand where blocks begin.
     pub entered: Vec<Option<Known>>,
     left: Vec<Option<Known>>,
+    /// When it was that things changed.
+    times: Times,
     /// For each edge into a block with several: how things stand at its end.
-    pub ways: Vec<Option<Way>>,
+    pub ways: Vec<Option<Rc<Way>>>,
     /// What the present node, end or way has to make before it.
     pub makings: Vec<Making>,
     /// Stores into objects that are not made.
@@ -80,6 +86,29 @@ pub struct Analysis<'a> {
     /// Something was refused, or has changed in this sweep.
     is_refused: bool,
     changed: bool,
+}
+
+/// When what has changed. Time goes on by one for each block of each sweep.
+struct Times {
+    now: u32,
+    /// When blocks were last entered and walked; 0 is never.
+    visited: Vec<u32>,
+    /// When how things stand at the ends of blocks has changed last.
+    left: Vec<u32>,
+    /// When what values stand for has changed last.
+    meant: Vec<u32>,
+}
+
+impl Times {
+    fn of(region: &Region) -> Times {
+        let (blocks, nodes) = (region.blocks.len(), region.nodes.len());
+        Times { now: 0, visited: vec![0; blocks], left: vec![0; blocks], meant: vec![0; nodes] }
+    }
+
+    /// Does the value stand for what it stood for at a time. What values that were added since stand for never changes.
+    fn is_meant_since(&self, value: Value, time: u32) -> bool {
+        self.meant.get(value.index()).is_none_or(|&at| at <= time)
+    }
 }
 
 /// Does the operation make an object that is worth looking at.
@@ -115,7 +144,8 @@ impl<'a> Analysis<'a> {
             fates: Map::default(),
             entered: vec![None; region.blocks.len()],
             left: vec![None; region.blocks.len()],
-            ways: std::iter::repeat_with(|| None).take(graph.edge_count()).collect(),
+            times: Times::of(region),
+            ways: vec![None; graph.edge_count()],
             makings: Vec::new(),
             is_dropped: vec![false; region.nodes.len()],
             uses: Map::default(),
@@ -141,6 +171,7 @@ impl<'a> Analysis<'a> {
                 let many = self.made.iter().filter(|(_, places)| places.len() > MOST_PLACES);
                 let many: Vec<Value> = many.map(|(&object, _)| object).collect();
                 many.into_iter().for_each(|object| self.refuse_object(region, object));
+                debug_assert!(!self.changed, "a sweep over everything finds what those over what changed did");
                 return !self.is_refused && !self.changed;
             }
         }
@@ -156,14 +187,65 @@ impl<'a> Analysis<'a> {
         self.uses.clear();
         let graph = self.graph;
         for &block in graph.reverse_postorder() {
-            let known = self.enter(region, block);
-            if self.entered[block.index()].as_ref() != Some(&known) {
-                self.entered[block.index()] = Some(known.clone());
-                self.changed = true;
+            self.times.now += 1;
+            let mut is_entered_as_before = true;
+            if self.is_checking || self.enters_anew(region, block) {
+                let known = self.enter(region, block);
+                if self.entered[block.index()].as_ref() != Some(&known) {
+                    self.entered[block.index()] = Some(known);
+                    self.changed = true;
+                    is_entered_as_before = false;
+                }
             }
-            let known = self.walk(region, block, known);
-            self.left[block.index()] = Some(known);
+            let walks = self.is_checking || !is_entered_as_before || self.walks_anew(region, block);
+            if walks && let Some(known) = self.entered[block.index()].clone() {
+                let known = self.walk(region, block, known);
+                if self.left[block.index()].as_ref() != Some(&known) {
+                    self.left[block.index()] = Some(known);
+                    self.times.left[block.index()] = self.times.now;
+                }
+            }
+            self.times.visited[block.index()] = self.times.now;
         }
+    }
+
+    /// Can a block be entered with something else than last time.
+    fn enters_anew(&self, region: &Region, block: BlockId) -> bool {
+        // What changed while the block itself was visited was not seen if it came in over its own edge.
+        let Some(before) = self.times.visited[block.index()].checked_sub(1) else { return true };
+        let graph = self.graph;
+        let is_old = |value: Value| self.times.is_meant_since(value, before);
+        let is_old_way = |&edge: &EdgeId| {
+            let source = graph.source(edge);
+            let end = &region.block(source).end;
+            let mut condition = match *end {
+                Terminator::Branch { condition, .. } => Some(condition),
+                _ => None,
+            };
+            let mut is_old_condition = true;
+            while let Some(value) = condition {
+                is_old_condition &= is_old(value);
+                condition = (region.op(value) == Op::Not).then(|| region.node(value).args[0]);
+            }
+            let args = || end.targets().filter(|target| target.block == block).flat_map(|target| &target.args);
+            !graph.is_reachable(source)
+                || self.times.left[source.index()] <= before && is_old_condition && args().all(|&arg| is_old(arg))
+        };
+        !(graph.in_edges(block).iter().all(is_old_way) && self.facts.names.live_at(block).all(is_old))
+    }
+
+    /// Can the nodes of a block do something else than last time, although it begins as it did.
+    fn walks_anew(&self, region: &Region, block: BlockId) -> bool {
+        let before = self.times.visited[block.index()];
+        let is_old = |value: Value| self.times.is_meant_since(value, before);
+        let returned = match region.block(block).end {
+            Terminator::Return(value) => value,
+            _ => None,
+        };
+        let mut nodes = region.block(block).nodes.iter();
+        before == 0
+            || !returned.is_none_or(is_old)
+            || nodes.any(|&node| !region.node(node).args.iter().all(|&arg| is_old(arg)))
     }
 
     fn walk(&mut self, region: &Region, block: BlockId, mut known: Known) -> Known {
@@ -234,6 +316,7 @@ impl<'a> Analysis<'a> {
         let old = &mut self.meanings[value.index()];
         if *old != meaning {
             *old = meaning;
+            self.times.meant[value.index()] = self.times.now;
             self.changed = true;
         }
     }

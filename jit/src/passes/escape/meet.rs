@@ -19,6 +19,7 @@ use super::model::{Content, Known, Making, Part, Place, Standing, field_count};
 use crate::ir::{BlockId, Op, Region, Terminator, Value};
 use holloway_bytecode::ClassId;
 use holloway_bytecode::cfg::EdgeId;
+use std::rc::Rc;
 
 /// An edge into a block.
 #[derive(Clone, PartialEq, Debug)]
@@ -51,6 +52,10 @@ struct Meeting<'r> {
     params: &'r [Value],
     ways: Vec<Way>,
     fates: Vec<Fate>,
+    /// The objects that have a name on all ways, and keep it.
+    common: Vec<Value>,
+    /// More of these, for which there is nothing to decide: they stand the same on all ways, and did before.
+    settled: Vec<Value>,
 }
 
 impl Analysis<'_> {
@@ -69,7 +74,8 @@ impl Analysis<'_> {
             }
             return way.known;
         }
-        let mut meeting = Meeting { region, block, params, ways, fates: Vec::new() };
+        let mut meeting =
+            Meeting { region, block, params, ways, fates: Vec::new(), common: Vec::new(), settled: Vec::new() };
         while self.pass(&mut meeting) {}
         let known = self.join(&meeting);
         for (&param, &fate) in params.iter().zip(&meeting.fates) {
@@ -88,7 +94,7 @@ impl Analysis<'_> {
                 way.makings.iter().for_each(|making| self.check_making(region, making));
             }
             let at = way.edge.index();
-            self.ways[at] = Some(way);
+            self.ways[at] = Some(Rc::new(way));
         }
         known
     }
@@ -131,7 +137,8 @@ impl Analysis<'_> {
         if any {
             return true;
         }
-        for object in self.common(meeting) {
+        self.find_common(meeting);
+        for object in meeting.common.clone() {
             let before = self.entered[meeting.block.index()].as_ref().and_then(|known| known.get(object));
             let is_virtual = meeting.ways.iter().all(|way| way.known.is_virtual(object))
                 && !matches!(before, Some(Standing::Real(_)))
@@ -236,20 +243,37 @@ impl Analysis<'_> {
         true
     }
 
-    /// The objects that have a name on all ways, and keep it.
-    fn common(&self, meeting: &Meeting<'_>) -> Vec<Value> {
-        let Some((first, others)) = meeting.ways.split_first() else { return Vec::new() };
-        let names = first.known.iter().map(|(object, _)| object);
-        names
-            .filter(|&object| others.iter().all(|way| way.known.get(object).is_some()))
-            .filter(|object| !meeting.params.contains(object))
-            .filter(|&object| !meeting.ways.iter().any(|way| meeting.taker(way, object).is_some()))
-            .collect()
+    /// Finds the objects that have a name on all ways and keep it. Those that are settled are set apart: at most places
+    /// that is almost all of them.
+    fn find_common(&self, meeting: &mut Meeting<'_>) {
+        let (mut common, mut settled) = (Vec::new(), Vec::new());
+        let Some((first, others)) = meeting.ways.split_first() else { return };
+        let before = self.entered[meeting.block.index()].as_ref();
+        let early = self.refusals.entry.get(&meeting.block);
+        let has_takers = meeting.fates.iter().any(|fate| matches!(fate, Fate::Takes(_)));
+        for (object, standing) in first.known.iter() {
+            let is_common = others.iter().all(|way| way.known.get(object).is_some())
+                && !meeting.params.contains(&object)
+                && !(has_takers && meeting.ways.iter().any(|way| meeting.taker(way, object).is_some()));
+            if !is_common {
+                continue;
+            }
+            let is_settled = !has_takers
+                && others.iter().all(|way| way.known.get(object) == Some(standing))
+                && before.and_then(|known| known.get(object)).is_none_or(|old| old == standing)
+                && early.is_none_or(|early| !early.contains(&object))
+                && standing.objects().all(|inner| {
+                    !meeting.params.contains(&inner)
+                        && meeting.ways.iter().all(|way| way.known.get(inner).is_some())
+                });
+            if is_settled { settled.push(object) } else { common.push(object) }
+        }
+        (meeting.common, meeting.settled) = (common, settled);
     }
 
-    /// The objects that are virtual in the block, each with the number of its parts.
+    /// The objects that are virtual in the block and not settled, each with the number of its parts.
     fn virtual_objects(&self, meeting: &Meeting<'_>) -> Vec<(Value, usize)> {
-        let common = self.common(meeting).into_iter().filter_map(|object| {
+        let common = meeting.common.iter().filter_map(|&object| {
             let parts = meeting.ways.first()?.known.parts(object)?.len();
             Some((object, parts))
         });
@@ -298,7 +322,12 @@ impl Analysis<'_> {
     fn join(&mut self, meeting: &Meeting<'_>) -> Known {
         let mut known = Known::default();
         let block = meeting.block;
-        for object in self.common(meeting) {
+        for &object in &meeting.settled {
+            if let Some(standing) = meeting.ways.first().and_then(|way| way.known.get(object)) {
+                known.set(object, standing.clone());
+            }
+        }
+        for &object in &meeting.common {
             let mut reals = meeting.ways.iter().map(|way| match way.known.get(object) {
                 Some(Standing::Real(content)) => Some(*content),
                 _ => None,

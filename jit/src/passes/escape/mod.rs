@@ -70,7 +70,7 @@ pub fn run(region: &mut Region, input: &Input<'_>, _: &mut Notes) -> bool {
     let mut refusals = Refusals::default();
     for attempt in 0..MOST_ATTEMPTS {
         refusals.is_impatient = attempt >= PATIENCE;
-        let mut analysis = Analysis::new(region, &facts, refusals);
+        let mut analysis = Analysis::new(region, &facts, refusals.clone());
         if analysis.classes.is_empty() {
             return false;
         }
@@ -80,8 +80,11 @@ pub fn run(region: &mut Region, input: &Input<'_>, _: &mut Notes) -> bool {
             Rewriter::new(region, analysis, &shape.dominators).run();
             return true;
         }
-        refusals = analysis.refusals;
+        let before = std::mem::replace(&mut refusals, analysis.refusals);
         refusals.allocations.extend(in_vain);
+        if refusals == before {
+            return false;
+        }
     }
     false
 }

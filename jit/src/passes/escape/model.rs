@@ -59,6 +59,17 @@ pub enum Standing {
     Real(Content),
 }
 
+impl Standing {
+    /// The objects that its fields refer to.
+    pub fn objects(&self) -> impl Iterator<Item = Value> {
+        let parts = match self {
+            Standing::Virtual(parts) => &parts[..],
+            Standing::Real(_) => &[],
+        };
+        parts.iter().filter_map(|part| part.object())
+    }
+}
+
 /// An object that is to be made.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Making {

@@ -248,7 +248,7 @@ impl<'a> Rewriter<'a> {
 
     /// Makes what is to be made on an edge, and passes it.
     fn edge(&mut self, edge: EdgeId) {
-        let Some(way) = self.analysis.ways[edge.index()].take() else { return };
+        let Some(way) = self.analysis.ways[edge.index()].clone() else { return };
         let mut nodes = Vec::new();
         let spot = Spot { block: self.analysis.graph.source(edge), known: &way.known };
         self.make(&way.makings, &spot, &mut nodes);
@@ -267,7 +267,6 @@ impl<'a> Rewriter<'a> {
         if let Some(target) = self.region.block_mut(home).end.targets_mut().nth(slot) {
             args.into_iter().for_each(|(number, arg)| target.args[number] = arg);
         }
-        self.analysis.ways[edge.index()] = Some(way);
     }
 
     /// Adds nodes to an edge: at the end of its block, or in a block of their own.

@@ -171,7 +171,8 @@ impl<'a> Analysis<'a> {
                 let many = self.made.iter().filter(|(_, places)| places.len() > MOST_PLACES);
                 let many: Vec<Value> = many.map(|(&object, _)| object).collect();
                 many.into_iter().for_each(|object| self.refuse_object(region, object));
-                debug_assert!(!self.changed, "a sweep over everything finds what those over what changed did");
+                let is_settled = self.is_refused || !self.changed;
+                debug_assert!(is_settled, "a sweep over everything finds what those over what changed found");
                 return !self.is_refused && !self.changed;
             }
         }

@@ -16,6 +16,7 @@ use super::model::{Content, Known, Making, Place, Refusals, Standing, field_coun
 use super::names::Names;
 use super::sources::{Blocked, Sources};
 use super::steps::Outcome;
+use super::times::Times;
 use crate::ir::{BlockId, Op, Region, StateId, Terminator, Value};
 use crate::passes::edit::{Map, Places};
 use holloway_bytecode::cfg::{EdgeId, FlowGraph};
@@ -49,7 +50,7 @@ const MOST_PLACES: usize = 8;
 
 /// The analysis of a region.
 pub struct Analysis<'a> {
-    facts: &'a Facts<'a>,
+    pub(super) facts: &'a Facts<'a>,
     /// The program.
     pub program: &'a Program,
     /// The region's graph.
@@ -66,7 +67,7 @@ pub struct Analysis<'a> {
     pub entered: Vec<Option<Known>>,
     left: Vec<Option<Known>>,
     /// When it was that things changed.
-    times: Times,
+    pub(super) times: Times,
     /// For each edge into a block with several: how things stand at its end.
     pub ways: Vec<Option<Rc<Way>>>,
     /// What the present node, end or way has to make before it.
@@ -86,29 +87,6 @@ pub struct Analysis<'a> {
     /// Something was refused, or has changed in this sweep.
     is_refused: bool,
     changed: bool,
-}
-
-/// When what has changed. Time goes on by one for each block of each sweep.
-struct Times {
-    now: u32,
-    /// When blocks were last entered and walked; 0 is never.
-    visited: Vec<u32>,
-    /// When how things stand at the ends of blocks has changed last.
-    left: Vec<u32>,
-    /// When what values stand for has changed last.
-    meant: Vec<u32>,
-}
-
-impl Times {
-    fn of(region: &Region) -> Times {
-        let (blocks, nodes) = (region.blocks.len(), region.nodes.len());
-        Times { now: 0, visited: vec![0; blocks], left: vec![0; blocks], meant: vec![0; nodes] }
-    }
-
-    /// Does the value stand for what it stood for at a time. What values that were added since stand for never changes.
-    fn is_meant_since(&self, value: Value, time: u32) -> bool {
-        self.meant.get(value.index()).is_none_or(|&at| at <= time)
-    }
 }
 
 /// Does the operation make an object that is worth looking at.
@@ -208,45 +186,6 @@ impl<'a> Analysis<'a> {
             }
             self.times.visited[block.index()] = self.times.now;
         }
-    }
-
-    /// Can a block be entered with something else than last time.
-    fn enters_anew(&self, region: &Region, block: BlockId) -> bool {
-        // What changed while the block itself was visited was not seen if it came in over its own edge.
-        let Some(before) = self.times.visited[block.index()].checked_sub(1) else { return true };
-        let graph = self.graph;
-        let is_old = |value: Value| self.times.is_meant_since(value, before);
-        let is_old_way = |&edge: &EdgeId| {
-            let source = graph.source(edge);
-            let end = &region.block(source).end;
-            let mut condition = match *end {
-                Terminator::Branch { condition, .. } => Some(condition),
-                _ => None,
-            };
-            let mut is_old_condition = true;
-            while let Some(value) = condition {
-                is_old_condition &= is_old(value);
-                condition = (region.op(value) == Op::Not).then(|| region.node(value).args[0]);
-            }
-            let args = || end.targets().filter(|target| target.block == block).flat_map(|target| &target.args);
-            !graph.is_reachable(source)
-                || self.times.left[source.index()] <= before && is_old_condition && args().all(|&arg| is_old(arg))
-        };
-        !(graph.in_edges(block).iter().all(is_old_way) && self.facts.names.live_at(block).all(is_old))
-    }
-
-    /// Can the nodes of a block do something else than last time, although it begins as it did.
-    fn walks_anew(&self, region: &Region, block: BlockId) -> bool {
-        let before = self.times.visited[block.index()];
-        let is_old = |value: Value| self.times.is_meant_since(value, before);
-        let returned = match region.block(block).end {
-            Terminator::Return(value) => value,
-            _ => None,
-        };
-        let mut nodes = region.block(block).nodes.iter();
-        before == 0
-            || !returned.is_none_or(is_old)
-            || nodes.any(|&node| !region.node(node).args.iter().all(|&arg| is_old(arg)))
     }
 
     fn walk(&mut self, region: &Region, block: BlockId, mut known: Known) -> Known {

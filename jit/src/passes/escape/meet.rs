@@ -74,8 +74,15 @@ impl Analysis<'_> {
             }
             return way.known;
         }
-        let mut meeting =
-            Meeting { region, block, params, ways, fates: Vec::new(), common: Vec::new(), settled: Vec::new() };
+        let mut meeting = Meeting {
+            region,
+            block,
+            params,
+            ways,
+            fates: Vec::new(),
+            common: Vec::new(),
+            settled: Vec::new(),
+        };
         while self.pass(&mut meeting) {}
         let known = self.join(&meeting);
         for (&param, &fate) in params.iter().zip(&meeting.fates) {

@@ -12,6 +12,7 @@
 //! | [`model`] | what is known at a place: which objects are virtual, and what is in their fields |
 //! | [`names`] | which values can be names of objects, and where they are live |
 //! | [`analysis`] | sweeps until that is known everywhere, and can be carried out |
+//! | [`times`] | what has changed since a block was looked at last |
 //! | [`steps`] | what a node does |
 //! | [`meet`] | what a block begins with: fields that differ become parameters, and so do objects that replace each other around a loop |
 //! | [`sources`] | frame states for allocations that have moved |
@@ -34,6 +35,7 @@ pub mod recipes;
 pub mod rewrite;
 pub mod sources;
 pub mod steps;
+pub mod times;
 
 use super::{Input, Notes};
 use crate::ir::Region;

@@ -78,6 +78,9 @@ const SEQUENCE: &[&str] = &[
     "simplify",
     "blocks",
     "gvn",
+    "escape",
+    "params",
+    "simplify",
     "memory",
     "gvn",
     "memory",
@@ -173,6 +176,7 @@ impl Jit {
         steps.push(("cranelift", start.elapsed()));
         let words = |inline: &ir::Inline| self.program.functions[inline.function.index()].code.len();
         compiled.words = region.inlines.iter().map(words).sum();
+        // Also what passes have removed: others may have relied on its class before that.
         // Those that were removed on the way count, too: what was decided about receivers may be about them.
         let made = region.nodes.iter().filter_map(|node| match node.op {
             Op::New(class) | Op::Virtual(class) => Some(class),

@@ -14,7 +14,7 @@ use common::generate::{structured, unstructured};
 use common::machine::{Datum, Events, Machine};
 use common::random::Random;
 use common::world::World;
-use holloway_jit::ir::{self, BlockId, Reason, Region};
+use holloway_jit::ir::{self, BlockId, Op, Reason, Region};
 use holloway_jit::options::{Level, Options};
 use holloway_jit::passes::{self, Input, Notes};
 use holloway_vm::compiled::NoProfile;
@@ -44,6 +44,11 @@ fn licm() {
 }
 
 #[test]
+fn escape() {
+    try_passes(&[&["escape"], &["gvn", "escape", "memory"], &["escape", "simplify", "blocks", "escape"]]);
+}
+
+#[test]
 fn predication() {
     try_passes(&[&["predication"], &["gvn", "licm", "gvn", "predication"]]);
 }
@@ -64,7 +69,7 @@ fn together() {
 /// Each of the other passes that do not look into callees, by itself, and the whole as in a compilation.
 #[test]
 fn others() {
-    let own = ["gvn", "memory", "conditions", "licm", "predication", "peel", "select"];
+    let own = ["gvn", "memory", "conditions", "licm", "escape", "predication", "peel", "select"];
     let names: Vec<&str> = passes::ALL.iter().map(|pass| pass.name).collect();
     let others: Vec<[&str; 1]> = names
         .into_iter()
@@ -77,7 +82,7 @@ fn others() {
 
 #[test]
 fn sequence() {
-    let names = "params simplify blocks gvn memory conditions simplify licm predication gvn conditions peel select \
+    let names = "params simplify blocks gvn escape params simplify memory conditions simplify licm predication gvn conditions peel select \
                  memory params simplify blocks dead";
     let known = names.split_whitespace().filter(|name| passes::by_name(name).is_some());
     try_passes(&[&known.collect::<Vec<_>>()]);
@@ -133,7 +138,7 @@ fn try_region(world: &World, original: &Region, list: &[&str], seed: u64) -> boo
         }
     }
     if changed {
-        for round in 0..6 {
+        for round in 0..8 {
             compare(world, original, &region, list, seed, round);
         }
     }
@@ -146,9 +151,11 @@ fn compare(world: &World, original: &Region, region: &Region, list: &[&str], see
     let mut machine = Machine::new(world);
     let arguments = arguments(&mut machine, &mut random);
     if round >= 2 {
-        machine.events = match round % 2 {
-            0 => Events { switch: Some(1 + random.below(6) as u64), invalid: None },
-            _ => Events { switch: None, invalid: Some(1 + random.below(4) as u64) },
+        let none = Events::default();
+        machine.events = match round % 3 {
+            0 => Events { switch: Some(1 + random.below(6) as u64), ..none },
+            1 => Events { invalid: Some(1 + random.below(4) as u64), ..none },
+            _ => Events { full: Some(1 + random.below(4) as u64), ..none },
         };
     }
     let show = |what: &str| {
@@ -246,7 +253,7 @@ fn compiled(machine: &mut Machine<'_>, original: &Region, region: &Region, argum
     match execution.run(arguments) {
         Outcome::Left { place, registers, reason } => {
             let end = interpret(machine, original, Some((place, registers)), arguments);
-            if !matches!(reason, Reason::Predicate | Reason::Yieldpoint | Reason::Invalid) {
+            if !matches!(reason, Reason::Predicate | Reason::Yieldpoint | Reason::Invalid | Reason::Memory) {
                 assert_ne!(end, Outcome::Endless, "left because of {reason:?} for nothing");
             }
             end
@@ -255,14 +262,19 @@ fn compiled(machine: &mut Machine<'_>, original: &Region, region: &Region, argum
     }
 }
 
-/// For each instruction that a state names, the node that has it.
+/// For each instruction that a state names, the node that has it; behind a call, the node that follows.
 fn places(region: &Region) -> BTreeMap<u32, (BlockId, usize)> {
     let nodes = region.block_ids().flat_map(|block| {
         region.block(block).nodes.iter().enumerate().map(move |(position, &node)| (block, position, node))
     });
-    let with_states = nodes.filter_map(|(block, position, node)| {
-        let state = region.node(node).state?;
-        Some((region.state(state).pc, (block, position)))
-    });
-    with_states.collect()
+    let mut places = BTreeMap::new();
+    for (block, position, node) in nodes {
+        let Some(state) = region.node(node).state else { continue };
+        let pc = region.state(state).pc;
+        places.insert(pc, (block, position));
+        if matches!(region.op(node), Op::Call(_)) {
+            places.insert(pc + 1, (block, position + 1));
+        }
+    }
+    places
 }

@@ -5,6 +5,7 @@ pub mod conditions;
 pub mod dead;
 pub mod devirtualize;
 pub mod edit;
+pub mod escape;
 pub mod facts;
 pub mod gvn;
 pub mod inline;
@@ -65,6 +66,7 @@ pub const ALL: &[Pass] = &[
     Pass { name: "gvn", run: gvn::run },
     Pass { name: "conditions", run: conditions::run },
     Pass { name: "memory", run: memory::run },
+    Pass { name: "escape", run: escape::run },
     Pass { name: "licm", run: licm::run },
     Pass { name: "simplify", run: simplify::run },
     Pass { name: "params", run: params::run },

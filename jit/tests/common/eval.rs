@@ -4,6 +4,9 @@
 //! The region as it was generated is its own bytecode: every frame state names a place in it, and holds all values that exist
 //! there. So when another form of the region is left for the interpreter, the original goes on from the place that
 //! the state says, with the values that it holds. In the end both must have done the same.
+//!
+//! A description of an object in a state (`virtual`) is the object itself from then on: it is made when the region is left, once
+//! for all that mention it.
 
 use super::machine::{Datum, Machine};
 use holloway_bytecode::{Layout, Register};
@@ -11,6 +14,7 @@ use holloway_jit::ir::{
     Alias, Arith, BlockId, Cond, ElementKind, FloatArith, FloatUnary, Op, Reason, Region, StateId, StateKind,
     Target, Terminator, Value, YieldKind,
 };
+use std::collections::BTreeMap;
 
 /// How an execution ended.
 #[derive(Clone, PartialEq, Debug)]
@@ -134,13 +138,43 @@ impl Execution<'_, '_> {
         }
     }
 
-    fn leave(&self, reason: Reason, state: StateId, after: bool) -> Outcome {
+    fn leave(&mut self, reason: Reason, state: StateId, after: bool) -> Outcome {
         let state = self.region.state(state);
         assert!(state.caller.is_none());
         assert_eq!(matches!(state.kind, StateKind::During(_)), after && reason == Reason::Invalid);
+        let mut made = BTreeMap::new();
         let registers =
-            state.registers.iter().map(|&(register, value)| (register, self.get(value))).collect();
+            state.registers.iter().map(|&(register, value)| (register, self.rebuilt(value, &mut made)));
+        let registers = registers.collect();
         Outcome::Left { reason, place: Place { pc: state.pc, result: after.then_some(None) }, registers }
+    }
+
+    /// A value of a state; what it describes is made, if it was not yet.
+    fn rebuilt(&mut self, value: Value, made: &mut BTreeMap<Value, Datum>) -> Datum {
+        let region = self.region;
+        let node = region.node(value);
+        let Op::Virtual(class) = node.op else { return self.get(value) };
+        if let Some(&datum) = made.get(&value) {
+            return datum;
+        }
+        let parts: Vec<Datum> = node.args.iter().map(|&arg| self.rebuilt(arg, made)).collect();
+        let datum = self.machine.new_object(class);
+        if let Datum::Ref(Some(object)) = datum {
+            assert_eq!(parts.len(), self.machine.objects[object].parts.len());
+            self.machine.objects[object].parts = parts;
+        }
+        made.insert(value, datum);
+        datum
+    }
+
+    /// An allocation is about to be made: what comes of it if there is no memory.
+    fn allocates(&mut self, value: Value) -> Option<Outcome> {
+        self.machine.allocations += 1;
+        if !self.leaves || self.machine.events.full != Some(self.machine.allocations) {
+            return None;
+        }
+        let state = self.region.node(value).state.expect("a state");
+        Some(self.leave(Reason::Memory, state, false))
     }
 
     /// Executes a node; what comes of it if that ends the execution.
@@ -150,7 +184,9 @@ impl Execution<'_, '_> {
         let result = match node.op {
             Op::Param => panic!("a parameter among the nodes"),
             Op::Argument(_) | Op::Local(_) => return None,
-            Op::Virtual(_) | Op::Str(_) | Op::SameText | Op::PureNative(_) | Op::CallVirtual(..) => {
+            // What it is made of may change no more, but it is made only where it is needed.
+            Op::Virtual(_) => return None,
+            Op::Str(_) | Op::SameText | Op::PureNative(_) | Op::CallVirtual(..) => {
                 panic!("not executed here: {:?}", node.op)
             }
             Op::StoreField(..) | Op::StoreRefField(..) | Op::StoreElement(_) | Op::StoreGlobal(_) => {
@@ -162,8 +198,16 @@ impl Execution<'_, '_> {
                 return None;
             }
             Op::LoadField(..) | Op::LoadElement(_) | Op::LoadGlobal(_) => *self.place(value),
-            Op::New(class) => self.machine.new_object(class),
+            Op::New(class) => {
+                if let Some(outcome) = self.allocates(value) {
+                    return Some(outcome);
+                }
+                self.machine.new_object(class)
+            }
             Op::NewArray(class) => {
+                if let Some(outcome) = self.allocates(value) {
+                    return Some(outcome);
+                }
                 let length = usize::try_from(self.int(arg(0))).expect("a length that is not negative");
                 self.machine.new_array(class, length)
             }

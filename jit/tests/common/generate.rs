@@ -3,6 +3,7 @@
 //! What exists at a place is kept in a list, from which operands are taken, and which every frame state holds as a
 //! whole; so the interpreter can go on from anywhere.
 
+use super::live;
 use super::random::Random;
 use super::world::{ARGUMENT_COUNT, MOST, World};
 use holloway_bytecode::Shape;
@@ -27,12 +28,14 @@ pub struct Generator<'w> {
 }
 
 /// Numbers of kinds of operations, see [`Generator::operation`]: of everything, mostly about memory, about
-/// numbers.
-const KINDS: [&[usize]; 4] = [
+/// numbers, about new objects.
+const KINDS: [&[usize]; 6] = [
     &[0, 0, 0, 1, 2, 3, 3, 4, 5, 5, 6, 7, 8, 9, 9, 9, 10, 10, 10, 10, 11, 12, 12, 13, 14, 15],
     &[0, 3, 9, 9, 9, 10, 10, 11, 12, 12, 14, 15, 16, 16],
     &[0, 3, 5, 9, 9, 10, 10, 10, 11, 11, 12, 16, 16],
     &[0, 0, 0, 0, 1, 3, 3, 3, 4, 8, 10],
+    &[3, 5, 6, 7, 8, 9, 9, 11, 12, 12, 12, 14, 15, 16, 16],
+    &[3, 5, 9, 12, 12, 16, 16],
 ];
 
 /// A region of statements.
@@ -40,14 +43,14 @@ pub fn structured(world: &World, seed: u64, size: usize) -> Region {
     let mut generator = Generator::new(world, seed, size);
     generator.statements(0);
     generator.finish();
-    generator.region
+    generator.finished()
 }
 
 /// A region of any graph.
 pub fn unstructured(world: &World, seed: u64, size: usize) -> Region {
     let mut generator = Generator::new(world, seed, size);
     generator.graph();
-    generator.region
+    generator.finished()
 }
 
 impl<'w> Generator<'w> {
@@ -108,6 +111,8 @@ impl<'w> Generator<'w> {
         };
         let state = self.state(kind);
         let value = self.node(op, args, ty, Some(state));
+        // What follows a call is a place as well.
+        self.pc += u32::from(matches!(op, Op::Call(_)));
         if ty != Ty::None {
             self.scope.push(value);
         }
@@ -399,6 +404,14 @@ impl<'w> Generator<'w> {
         if let Some(value) = value {
             self.add(Op::StoreElement(kind), &[array, index, value], Ty::None);
         }
+    }
+
+    /// The region. The states of every second one hold what is live only.
+    fn finished(mut self) -> Region {
+        if self.random.once_in(2) {
+            live::trim(&mut self.region);
+        }
+        self.region
     }
 
     /// A new block, in which what is in the scope exists.

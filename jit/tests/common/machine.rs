@@ -28,6 +28,8 @@ pub struct Events {
     pub switch: Option<u64>,
     /// After which call the code is no longer valid.
     pub invalid: Option<u64>,
+    /// Which allocation finds no memory.
+    pub full: Option<u64>,
 }
 
 /// Everything that changes.
@@ -42,6 +44,7 @@ pub struct Machine<'a> {
     pub log: Vec<String>,
     pub yieldpoints: u64,
     pub calls: u64,
+    pub allocations: u64,
     pub steps: u64,
     pub events: Events,
 }
@@ -57,6 +60,7 @@ impl<'a> Machine<'a> {
             log: Vec::new(),
             yieldpoints: 0,
             calls: 0,
+            allocations: 0,
             steps: 0,
             events: Events::default(),
         }

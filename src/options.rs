@@ -322,6 +322,9 @@ pub struct MachineArguments {
         help_heading = "Execution"
     )]
     pub seed: i64,
+    /// Leave yieldpoints out of compiled code, to measure what they cost: it cannot be interrupted then
+    #[arg(long, hide = true, help_heading = "Execution")]
+    pub no_yieldpoints: bool,
     /// How the interpreter dispatches (for developers of the interpreter)
     #[arg(long, value_name = "HOW", hide = true, help_heading = "Execution")]
     pub dispatch: Option<DispatchArgument>,
@@ -516,6 +519,7 @@ impl MachineArguments {
             constants: self.learned.constants.clone().unwrap_or(defaults.constants),
             replay: self.learned.replay.clone(),
             digests: self.sync_compile || self.learned.wants_digests(),
+            yieldpoints: !self.no_yieldpoints,
             osr_every_backedge: self.osr_every_backedge,
             deopt_every: self.deopt_every.map(NonZeroU32::get),
             log,

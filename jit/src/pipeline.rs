@@ -8,9 +8,10 @@ use crate::options::Options;
 use crate::passes::{self, Input, Notes};
 use holloway_bytecode::verify::VerifiedProgram;
 use holloway_vm::compiled::{Compiled, Compiler, Entry, Model, Profile, Request};
+use holloway_vm::timer::thread_time;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The optimizing tier for one program.
 pub struct Jit {
@@ -157,26 +158,25 @@ impl Jit {
     ) -> Result<Compiled, String> {
         let mut notes = Notes::default();
         let mut steps: Vec<(&'static str, Duration)> = Vec::new();
-        let mut last = Instant::now();
+        let mut last = thread_time();
         let mut look = |name: &'static str, region: &Region| {
-            let time = last.elapsed();
+            let time = thread_time().saturating_sub(last);
             steps.push((name, time));
             watch.step(name, region, time);
-            last = Instant::now();
+            last = thread_time();
         };
         let region = self.region(request, profile, &mut notes, &mut look)?;
         watch.finished(&region);
-        let start = Instant::now();
+        let start = thread_time();
         let lowered =
             lower::lower(&region, &self.program, &self.model, request.code.0, self.target.frontend())?;
-        steps.push(("lower", start.elapsed()));
+        steps.push(("lower", thread_time().saturating_sub(start)));
         watch.lowered(&region, &lowered);
-        let start = Instant::now();
+        let start = thread_time();
         let (mut compiled, layout) = lower::emit(lowered, &self.target, watch.wants_code())?;
-        steps.push(("cranelift", start.elapsed()));
+        steps.push(("cranelift", thread_time().saturating_sub(start)));
         let words = |inline: &ir::Inline| self.program.functions[inline.function.index()].code.len();
         compiled.words = region.inlines.iter().map(words).sum();
-        // Also what passes have removed: others may have relied on its class before that.
         // Those that were removed on the way count, too: what was decided about receivers may be about them.
         let made = region.nodes.iter().filter_map(|node| match node.op {
             Op::New(class) | Op::Virtual(class) => Some(class),

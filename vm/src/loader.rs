@@ -192,6 +192,17 @@ impl LoadedCode {
         }
     }
 
+    /// The method is thought about when it is entered next, unless it has been already.
+    pub fn think_at_next_entry(&self, function: FunctionId) {
+        // SAFETY: as above.
+        unsafe {
+            let method = self.methods[function.index()].get();
+            if (*method).threshold > (*method).invocations {
+                (*method).threshold = (*method).invocations.wrapping_add(1);
+            }
+        }
+    }
+
     /// The method lost its code: it is compiled again after a few more entries.
     pub fn lower_threshold(&self, function: FunctionId) {
         const AGAIN: u32 = 100;

@@ -194,6 +194,9 @@ impl Lowering<'_, '_> {
             let near = self.builder.ins().icmp(IntCC::UnsignedLessThan, stack, limit);
             self.leave_if(near, exit);
         }
+        if !self.model.yieldpoints {
+            return;
+        }
         let control = self.builder.ins().load(types::I32, PLAIN, self.context, self.model.context.control);
         let taken = match kind {
             YieldKind::Loop | YieldKind::Header => {

@@ -36,7 +36,7 @@ pub(crate) struct Job {
 /// What became of a job.
 pub(crate) enum Done {
     /// It was compiled, which took this much processor time.
-    Compiled(Request, Result<Compiled, String>, Duration),
+    Compiled(Request, Result<Box<Compiled>, String>, Duration),
     /// It was given up.
     Dropped(Request),
 }
@@ -174,5 +174,5 @@ fn compile(compiler: &dyn Compiler, job: Job) -> Done {
     // A mistake of the compiler must not end the program: the method stays interpreted.
     let result = std::panic::catch_unwind(attempt)
         .unwrap_or_else(|_| Err("the compiler failed unexpectedly".to_owned()));
-    Done::Compiled(job.request, result, crate::timer::thread_time().saturating_sub(start))
+    Done::Compiled(job.request, result.map(Box::new), crate::timer::thread_time().saturating_sub(start))
 }

@@ -75,7 +75,11 @@ fn consider_loop(vm: &mut Machinery, function: FunctionId, pc: u32, often: bool)
     }
     let next = match adaptive::counted(vm, function, entry) {
         Verdict::AskAgain => steps.saturating_mul(2),
-        Verdict::Settled => u32::MAX,
+        Verdict::Settled => {
+            // What loops that long is worth compiling as a whole, for when it is entered again.
+            vm.code.think_at_next_entry(function);
+            u32::MAX
+        }
     };
     vm.compiled.functions[function.index()].steps.insert(pc, (steps, next));
 }

@@ -244,7 +244,7 @@ pub(crate) fn install_finished(vm: &mut Machinery) {
 
 fn finish(vm: &mut Machinery, done: Done) {
     match done {
-        Done::Compiled(request, result, time) => install(vm, request, result, time),
+        Done::Compiled(request, result, time) => install(vm, request, result.map(|code| *code), time),
         Done::Dropped(request) => {
             vm.compiled.statistics.adaptive.dropped += 1;
             let state = &mut vm.compiled.functions[request.function.index()];

@@ -82,6 +82,8 @@ pub struct Model {
     characters: (u64, usize),
     /// Where a method holds the address of its machine code.
     pub method_entry: i32,
+    /// Is the control word to be tested.
+    pub yieldpoints: bool,
 }
 
 impl Model {
@@ -129,6 +131,7 @@ impl Model {
             strings: vm.strings.iter().map(|&string| string as u64).collect(),
             characters: (vm.characters.as_ptr() as u64, vm.characters.len()),
             method_entry: offset_of!(Method, entry) as i32,
+            yieldpoints: vm.compiled.options.yieldpoints,
         }
     }
 

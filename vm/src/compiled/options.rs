@@ -32,6 +32,9 @@ pub struct TierOptions {
     pub loop_steps: u32,
     /// Bytes of executable memory.
     pub code_cache: usize,
+    /// Compiled code has yieldpoints. Without them it cannot be interrupted and threads do not switch in it: only for measuring
+    /// what they cost.
+    pub yieldpoints: bool,
     /// Enter compiled loops at every back edge.
     pub osr_every_backedge: bool,
     /// Leave compiled code at every n-th taken yieldpoint.
@@ -54,6 +57,7 @@ impl Default for TierOptions {
             method_threshold: 300,
             loop_steps: 2,
             code_cache: 64 << 20,
+            yieldpoints: true,
             osr_every_backedge: false,
             deopt_every: None,
             log: None,

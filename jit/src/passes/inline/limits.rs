@@ -75,7 +75,19 @@ impl Limits {
         };
         match level {
             Level::O0 => Limits { small: 0, hot: 0, guards: false, profile: false, ..full },
-            Level::O1 => Limits { hot: 60, hot_frequency: 2.0, profile: false, few_targets: 2, ..full },
+            // Without a profile, what is inlined is half a guess, and this level is for methods that may not stay hot: what
+            // compiling costs goes with the size.
+            Level::O1 => Limits {
+                hot: 60,
+                hot_frequency: 2.0,
+                nodes: 600,
+                nodes_outside_loops: 200,
+                growth_of_round: 300,
+                rounds: 4,
+                profile: false,
+                few_targets: 2,
+                ..full
+            },
             Level::O2 => full,
         }
     }

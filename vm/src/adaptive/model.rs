@@ -28,12 +28,11 @@ pub struct Constants {
 impl Default for Constants {
     fn default() -> Constants {
         Constants {
-            provenance: "defaults, measured with `holloway calibrate` on an AMD EPYC (2 cores), 2026-11-22"
-                .into(),
+            provenance: "defaults: `holloway calibrate` on an AMD EPYC (2 cores), 2026-11-22, rounded".into(),
             interpreter_ns_per_word: 1.8,
-            speed: [4.0, 7.0, 10.0],
-            compile_ns_per_word: [20_000.0, 40_000.0, 60_000.0],
-            share: 0.02,
+            speed: [6.5, 9.0, 10.0],
+            compile_ns_per_word: [50_000.0, 100_000.0, 200_000.0],
+            share: SHARE,
         }
     }
 }

@@ -11,9 +11,13 @@ use std::panic::catch_unwind;
 use std::time::{Duration, Instant};
 
 /// Programs that a plain `cargo test` runs.
-const PROGRAMS: usize = 300;
-/// A plain `cargo test` begins no more of them after this time, because modes that compile everything take long.
-const TIME: Duration = Duration::from_secs(12);
+const PROGRAMS: usize = 20_000;
+/// Each in so many modes besides the reference, in turns; with `RANDOM_PROGRAMS`, in all.
+const EACH: usize = 1;
+/// A plain `cargo test` begins no more of them after this time, for machines that are slow.
+const TIME: Duration = Duration::from_secs(300);
+/// Of so many programs the features are counted.
+const COUNTED: usize = 300;
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     match std::env::var(variable) {
@@ -43,11 +47,13 @@ fn all_modes_agree() {
     let time = (!asked).then_some(TIME);
     let modes = modes();
     let started = Instant::now();
-    let summary = Campaign { first_seed, count, modes: &modes, time, folder: failures_folder() }.run();
+    let each = if asked { usize::MAX } else { EACH };
+    let summary = Campaign { first_seed, count, modes: &modes, each, time, folder: failures_folder() }.run();
     println!(
-        "{} programs from seed {first_seed} on in {} modes, {} ended by a limit, {:.1} s",
+        "{} programs from seed {first_seed} on in {} modes (each in {} besides the first), {} ended by a limit, {:.1} s",
         summary.ran,
         modes.len(),
+        each.min(modes.len() - 1),
         summary.discarded,
         started.elapsed().as_secs_f64()
     );
@@ -56,14 +62,14 @@ fn all_modes_agree() {
 #[test]
 fn everything_occurs() {
     let mut counts = vec![0; Feature::ALL.len()];
-    for seed in 0..PROGRAMS as u64 {
+    for seed in 0..COUNTED as u64 {
         for feature in generate(seed).features {
             counts[feature as usize] += 1;
         }
     }
     let mut seldom = Vec::new();
     for (&feature, &count) in Feature::ALL.iter().zip(&counts) {
-        let (percent, least) = (count * 100 / PROGRAMS, feature.least_percent());
+        let (percent, least) = (count * 100 / COUNTED, feature.least_percent());
         println!("{percent:3} % (at least {least:2} %) {}", feature.description());
         if percent < least {
             seldom.push(format!("{feature:?}: {percent} % instead of {least} %"));
@@ -112,7 +118,8 @@ fn a_wrong_mode_is_found_and_its_program_made_small() {
         |text: &str| matches!(check(text, &modes), Verdict::Different(found) if found.mode == "wrong");
     let seed = (0..100).find(|&seed| differs(&generate(seed).tree.program_text())).expect("some print 77");
     let folder = failures_folder().join("wrong-on-purpose");
-    let campaign = Campaign { first_seed: seed, count: 1, modes: &modes, time: None, folder: folder.clone() };
+    let campaign =
+        Campaign { first_seed: seed, count: 1, modes: &modes, each: 1, time: None, folder: folder.clone() };
     let report = catch_unwind(|| campaign.run()).expect_err("the campaign must fail");
     let report = report.downcast_ref::<String>().expect("a message");
     assert_eq!(report, "1 of 1 failed");

@@ -33,6 +33,8 @@ pub struct Campaign<'a> {
     pub count: usize,
     /// In which modes. The first is the reference.
     pub modes: &'a [&'a Mode],
+    /// In how many modes besides the reference each program runs. They take turns, so that many programs run in every mode.
+    pub each: usize,
     /// After this time no more programs are begun, if enough were run.
     pub time: Option<Duration>,
     /// Where failures are written.
@@ -76,7 +78,7 @@ impl Campaign<'_> {
             let text = generated.tree.program_text();
             let running = self.folder.join(format!("running-{seed}.hol"));
             std::fs::write(&running, &text).map_err(|error| error.to_string())?;
-            let verdict = check(&text, self.modes);
+            let verdict = check(&text, &self.modes_of(seed));
             std::fs::remove_file(&running).map_err(|error| error.to_string())?;
             match verdict {
                 Verdict::Same => Ok(()),
@@ -103,6 +105,14 @@ impl Campaign<'_> {
             summary.ran
         );
         summary
+    }
+
+    /// The reference, and the modes whose turn it is.
+    fn modes_of(&self, seed: u64) -> Vec<&Mode> {
+        let others = &self.modes[1..];
+        let first = (seed as usize).wrapping_mul(self.each) % others.len().max(1);
+        let turn = others.iter().cycle().skip(first).take(self.each.min(others.len()));
+        self.modes[..1].iter().chain(turn).copied().collect()
     }
 
     /// Removes what an earlier process left that did not come to its end: somebody has seen it, or does not care.

@@ -2,7 +2,7 @@
 //! while a program runs.
 
 use crate::pattern::Pattern;
-use crate::report::{Stop, error_word, say};
+use crate::report::{Stop, cannot_write, error_word, say};
 use crate::source_lines::SourceLines;
 use holloway_bytecode::code::instructions;
 use holloway_bytecode::ops::OpShape;
@@ -50,16 +50,14 @@ pub struct Outputs {
 impl Outputs {
     /// Opens what was asked for.
     pub fn open(show_to: Option<&Path>, perf_map: bool) -> Result<Outputs, Stop> {
-        let cannot =
-            |path: &Path, error| Stop::usage(format_args!("cannot write {}: {error}", path.display()));
         let show_to = match show_to {
             Some(path) => {
-                Some(Arc::new(Mutex::new(File::create(path).map_err(|error| cannot(path, error))?)))
+                Some(Arc::new(Mutex::new(File::create(path).map_err(|error| cannot_write(path, &error))?)))
             }
             None => None,
         };
         let perf_map = match perf_map {
-            true => Some(PerfMap::create().map_err(|error| cannot(&PerfMap::path(), error))?),
+            true => Some(PerfMap::create().map_err(|error| cannot_write(&PerfMap::path(), &error))?),
             false => None,
         };
         Ok(Outputs { show_to, perf_map })

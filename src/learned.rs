@@ -1,7 +1,7 @@
 //! What one run learns for another, as files: advice (`--advice-out`, `--replay`) and the constants of the cost/benefit model
 //! (`calibrate`, `--calibration`).
 
-use crate::report::Stop;
+use crate::report::{Stop, cannot_write};
 use holloway_benchmarks::record::RecordFile;
 use holloway_vm::Vm;
 use holloway_vm::adaptive::{Advice, Constants};
@@ -66,9 +66,4 @@ fn read<T: DeserializeOwned>(path: &Path, what: &str) -> Result<T, Stop> {
 
 fn not(path: &Path, what: &str, why: &dyn std::fmt::Display) -> Stop {
     Stop::usage(format_args!("{} is not {what}: {why}", path.display()))
-}
-
-/// The message for a file that cannot be written.
-pub fn cannot_write(path: &Path, error: &std::io::Error) -> Stop {
-    Stop::usage(format_args!("cannot write {}: {error}", path.display()))
 }

@@ -48,6 +48,11 @@ impl Stop {
     }
 }
 
+/// The message for a file that cannot be written.
+pub fn cannot_write(path: &std::path::Path, error: &std::io::Error) -> Stop {
+    Stop::usage(format_args!("cannot write {}: {error}", path.display()))
+}
+
 /// Writes to standard error.
 pub fn say(text: Arguments<'_>) {
     // Nobody is left to be told that telling failed.

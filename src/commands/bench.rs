@@ -5,7 +5,7 @@ mod against;
 use crate::compile::compile;
 use crate::interrupt::Interrupt;
 use crate::options::{BenchArguments, BenchSize, MachineArguments};
-use crate::report::{EXIT_PROGRAM, Stop, color, color_for, say};
+use crate::report::{EXIT_PROGRAM, Stop, cannot_write, color, color_for, say};
 use holloway_benchmarks::embedded::Embedded;
 use holloway_benchmarks::machine::Machine;
 use holloway_benchmarks::measure::{Ending, Hooks, Measurement, measure};
@@ -110,10 +110,6 @@ fn save(
         (Some(file), Some(path)) => write(file).map_err(|error| cannot_write(path, &error)),
         _ => Ok(()),
     }
-}
-
-fn cannot_write(path: &Path, error: &std::io::Error) -> Stop {
-    Stop::usage(format_args!("cannot write {}: {error}", path.display()))
 }
 
 fn one(

@@ -4,9 +4,8 @@
 use crate::compile::compile;
 use crate::inspect::{self, Outputs};
 use crate::interrupt::Interrupt;
-use crate::learned::cannot_write;
 use crate::options::CalibrateArguments;
-use crate::report::{EXIT_PROGRAM, Stop, color, say};
+use crate::report::{EXIT_PROGRAM, Stop, cannot_write, color, say};
 use holloway_benchmarks::embedded::Embedded;
 use holloway_benchmarks::machine::Machine;
 use holloway_benchmarks::measure::{Ending, Hooks, Measurement, measure};
@@ -73,15 +72,11 @@ impl Sums {
             let compiled = one(benchmark, self.quick, Some(level), interrupt, &mut 0.0)?;
             let fast = best(&compiled);
             self.log_speeds[level as usize] += (slow / fast).ln();
-            let (sum, more) = (&mut self.compiled[level as usize], &compiled.statistics.tiers.levels);
-            let more = more[level as usize];
-            sum.compilations += more.compilations;
-            sum.time += more.time;
-            sum.own_words += more.own_words;
-            sum.words += more.words;
-            sum.bytes += more.bytes;
-            let share = more.time.as_nanos() as f64 / more.own_words.max(1) as f64;
-            line += &format!(", {} {:.2}x, {:.1} us/word", level.name(), slow / fast, share / 1e3);
+            let made = compiled.statistics.tiers.levels[level as usize];
+            let sum = &mut self.compiled[level as usize];
+            sum.time += made.time;
+            sum.own_words += made.own_words;
+            line += &format!(", {} {:.2}x, {:.1} us/word", level.name(), slow / fast, per_word(&made) / 1e3);
         }
         self.programs += 1;
         say(format_args!("{line}\n"));
@@ -89,7 +84,6 @@ impl Sums {
     }
 
     fn constants(&self) -> Constants {
-        let per_word = |level: &LevelStatistics| level.time.as_nanos() as f64 / level.own_words.max(1) as f64;
         Constants {
             provenance: format!("measured with `holloway calibrate`: {}", Machine::describe()),
             interpreter_ns_per_word: self.interpreted.as_nanos() as f64 / self.interpreted_words.max(1.0),
@@ -98,6 +92,11 @@ impl Sums {
             ..Constants::default()
         }
     }
+}
+
+/// Nanoseconds that compiling took for each word of the methods themselves.
+fn per_word(level: &LevelStatistics) -> f64 {
+    level.time.as_nanos() as f64 / level.own_words.max(1) as f64
 }
 
 /// The fastest iteration of the second half: what disturbs only makes it slower.

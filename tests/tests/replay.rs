@@ -41,64 +41,62 @@ fn program(benchmark: &Benchmark) -> Result<Arc<VerifiedProgram>, String> {
     Ok(Arc::new(holloway::compile::compile(&benchmark.file(), &Embedded, false)?))
 }
 
-#[test]
-fn two_replays_make_the_same_machine_code() {
+/// Calls `with` for each benchmark program.
+fn with_every_program(with: impl Fn(&'static Benchmark, &Arc<VerifiedProgram>) -> Result<(), String> + Sync) {
     let benchmarks: Vec<&'static Benchmark> = BENCHMARKS.iter().collect();
     check_all(
         &benchmarks,
         |benchmark| benchmark.name.to_string(),
-        |&benchmark| {
-            let program = program(benchmark)?;
-            let first = TierOptions { compiler: compiler(), method_threshold: 20, ..TierOptions::default() };
-            let (_, _, advice) = run(benchmark, &program, first, TimerSource::default())?;
-            let text = serde_json::to_string(&advice).map_err(|error| error.to_string())?;
-            let advice: Arc<Advice> = Arc::new(serde_json::from_str(&text).map_err(|e| e.to_string())?);
-            let replay = || TierOptions {
-                compiler: compiler(),
-                replay: Some(advice.clone()),
-                digests: true,
-                ..TierOptions::default()
-            };
-            let (one, made, _) = run(benchmark, &program, replay(), TimerSource::default())?;
-            let (two, again, _) = run(benchmark, &program, replay(), TimerSource::default())?;
-            if one != two || made != again {
-                return Err(format!("{made} compilations with digest {one:x}, then {again} with {two:x}"));
-            }
-            // All that the advice names was compiled, and perhaps again when an assumption broke.
-            match made >= advice.compilations.len() as u64 && (one != 0 || made == 0) {
-                true => Ok(()),
-                false => {
-                    Err(format!("{made} compilations of {} that the advice names", advice.compilations.len()))
-                }
-            }
-        },
+        |&benchmark| with(benchmark, &program(benchmark)?),
     );
 }
 
 #[test]
-fn synchronous_compilation_is_repeatable() {
-    let benchmarks: Vec<&'static Benchmark> = BENCHMARKS.iter().collect();
-    check_all(
-        &benchmarks,
-        |benchmark| benchmark.name.to_string(),
-        |&benchmark| {
-            let program = program(benchmark)?;
-            let tiers = || TierOptions {
-                compiler: compiler(),
-                synchronous: true,
-                digests: true,
-                method_threshold: 20,
-                ..TierOptions::default()
-            };
-            // These programs print times: under the virtual timer, the same ones.
-            let run = || run(benchmark, &program, tiers(), TimerSource::Virtual(5_000));
-            let (one, two) = (run()?, run()?);
-            match (one.0, one.1) == (two.0, two.1) {
-                true => Ok(()),
-                false => Err(format!("{} compilations: {:x}; {}: {:x}", one.1, one.0, two.1, two.0)),
+fn two_replays_make_the_same_machine_code() {
+    with_every_program(|benchmark, program| {
+        let first = TierOptions { compiler: compiler(), method_threshold: 20, ..TierOptions::default() };
+        let (_, _, advice) = run(benchmark, program, first, TimerSource::default())?;
+        let text = serde_json::to_string(&advice).map_err(|error| error.to_string())?;
+        let advice: Arc<Advice> = Arc::new(serde_json::from_str(&text).map_err(|e| e.to_string())?);
+        let replay = || TierOptions {
+            compiler: compiler(),
+            replay: Some(advice.clone()),
+            digests: true,
+            ..TierOptions::default()
+        };
+        let (one, made, _) = run(benchmark, program, replay(), TimerSource::default())?;
+        let (two, again, _) = run(benchmark, program, replay(), TimerSource::default())?;
+        if one != two || made != again {
+            return Err(format!("{made} compilations with digest {one:x}, then {again} with {two:x}"));
+        }
+        // All that the advice names was compiled, and perhaps again when an assumption broke.
+        match made >= advice.compilations.len() as u64 && (one != 0 || made == 0) {
+            true => Ok(()),
+            false => {
+                Err(format!("{made} compilations of {} that the advice names", advice.compilations.len()))
             }
-        },
-    );
+        }
+    });
+}
+
+#[test]
+fn synchronous_compilation_is_repeatable() {
+    with_every_program(|benchmark, program| {
+        let tiers = || TierOptions {
+            compiler: compiler(),
+            synchronous: true,
+            digests: true,
+            method_threshold: 20,
+            ..TierOptions::default()
+        };
+        // These programs print times: under the virtual timer, the same ones.
+        let run = || run(benchmark, program, tiers(), TimerSource::Virtual(5_000));
+        let (one, two) = (run()?, run()?);
+        match (one.0, one.1) == (two.0, two.1) {
+            true => Ok(()),
+            false => Err(format!("{} compilations: {:x}; {}: {:x}", one.1, one.0, two.1, two.0)),
+        }
+    });
 }
 
 #[test]

@@ -177,14 +177,11 @@ impl Lowering<'_, '_> {
 
     /// Where all exits end.
     fn last_exit(&mut self) -> clif::Block {
-        match self.last_exit {
-            Some(block) => block,
-            None => *self.last_exit.insert({
-                let block = self.builder.create_block();
-                self.builder.set_cold_block(block);
-                block
-            }),
+        if let Some(block) = self.last_exit {
+            return block;
         }
+        let block = self.new_cold_block();
+        *self.last_exit.insert(block)
     }
 
     /// Returns to whoever is to go on.

@@ -56,14 +56,11 @@ pub enum Choice {
     },
 }
 
-/// All levels, the lowest first.
-pub const LEVELS: [Level; 3] = [Level::O0, Level::O1, Level::O2];
-
 impl Constants {
     /// What to do with a method of so many words that took `past` nanoseconds in the code that it has (`None` for the interpreter).
     pub fn choose(&self, now: Option<Level>, past: f64, words: usize) -> Choice {
         let speed_now = now.map_or(1.0, |level| self.speed[level as usize]);
-        let higher = LEVELS.into_iter().filter(|&level| now.is_none_or(|now| level > now));
+        let higher = Level::ALL.into_iter().filter(|&level| now.is_none_or(|now| level > now));
         let saving = |level: Level| {
             let after = past * speed_now / self.speed[level as usize];
             past - after - self.share * self.compile_ns_per_word[level as usize] * words as f64

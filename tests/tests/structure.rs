@@ -49,6 +49,7 @@ const WITHOUT_UNSAFE: &[&str] = &[
     "lang/src/lib.rs",
     "vm/bytecode/src/lib.rs",
     "jit/src/lib.rs",
+    "profilers/src/lib.rs",
     "benchmarks/src/lib.rs",
     "tests/src/lib.rs",
 ];

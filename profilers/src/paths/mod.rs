@@ -1,0 +1,43 @@
+//! Ball-Larus paths: every way through a method, up to where it loops, has a number.
+//!
+//! Bond and McKinley, *Continuous Path and Edge Profiling* (PEP, MICRO 2005),
+//! section 3, after Ball and Larus, *Efficient Path Profiling* (MICRO 1996). The graph is cut until it has no
+//! cycle; edges get values such that their sums along the ways from ENTRY to EXIT are 0, 1, ..., N-1, each once;
+//! running code adds the values up in a path register `r`. What is seen of it is a stream of numbers, one at each
+//! end of a path.
+//!
+//! ```text
+//!   ControlFlow ── Plan::new ──> Plan ── PathDag::new ──> PathDag ── decode ──> Path
+//!   + Options                     │                          (kept with the compiled version)
+//!   + frequencies                 └── executed by the interpreter, compiled code, or a Simulator ──> numbers
+//! ```
+//!
+//! * `cuts` decides where paths break so that no cycle is left, `limit` breaks more where there would be too many
+//!   paths, `numbering` assigns the values: together they are [`Plan::new`].
+//! * [`Plan`] says what each edge and each cut block does to `r`. It is all that a code generator needs.
+//! * [`PathDag`] is the record that turns numbers, also those of paths that are still being run, back into edges.
+//!   [`DecodeCache`] does so once for each number.
+//! * [`Simulator`] runs a plan on a walk, without any machine. [`CutGraph`] is the slow, obvious twin of all this.
+//!
+//! Words: a **cut** is where one path ends and the next begins. At a *cut edge* (back-edge mode) both happen on the
+//! edge; a *cut block* is split behind its yieldpoint, and both happen there (header mode, and wherever else a
+//! yieldpoint is).
+
+mod cache;
+mod cuts;
+mod dag;
+mod limit;
+mod naive;
+mod numbering;
+mod path;
+mod plan;
+mod simulate;
+
+pub use cache::DecodeCache;
+pub use cuts::{Cut, headers};
+pub use dag::{DagEdge, DagNode, EdgeKind, NodeId, PathDag, Place};
+pub use limit::{DEFAULT_LIMIT, GREATEST_LIMIT};
+pub use naive::CutGraph;
+pub use path::{Begin, End, Path};
+pub use plan::{Action, CutBlock, Options, PathBreak, Placement, Plan, PlanError, Why};
+pub use simulate::{Activation, Simulator, Step};

@@ -1,5 +1,6 @@
-//! Worked examples of the papers: which number each path has, and which numbers come out of a walk. The names are
-//! those of the list of algorithms; graphs and traces are in letters (`paths_support`).
+//! Worked examples, most of them from the papers: which number each path has, and which numbers come out of a walk.
+//! BL is for Ball-Larus numbering, SM for smart placement, PEP for what a sampler does; graphs and traces are in
+//! letters (`paths_support`).
 
 mod paths_support;
 

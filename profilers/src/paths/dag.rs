@@ -1,5 +1,4 @@
-//! The P-DAG: what has to be kept of a plan to know what its numbers mean (PEP sections 3.2
-//! and 3.3).
+//! The P-DAG: what has to be kept of a plan to know what its numbers mean (PEP sections 3.2 and 3.3).
 //!
 //! A number is decoded greedily. At a node with remainder ρ the path goes along the edge with the greatest value ≤
 //! ρ, which is subtracted; at EXIT ρ is 0. Right for any placement: the values of siblings are distinct, and the

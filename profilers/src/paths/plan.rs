@@ -1,20 +1,7 @@
-//! A plan: what running code does to the path register, as a value (algorithms, sections 1 to 3).
+//! A plan: what running code does to the path register, as a value (PEP sections 3.1 and 3.2, figures 1 and 3).
 //!
-//! Notation: `r` is the path register of an activation. `count n` stands for whatever is done with the number of a
-//! path that ends: a table update, a sample, nothing.
-//!
-//! | where | what |
-//! |---|---|
-//! | the method is entered | `r =` [`Plan::start`] |
-//! | control arrives at a further entry | `r =` [`Plan::entry_start`] |
-//! | edge with [`Action::Add`] | `r += value`, nothing if it is 0 |
-//! | edge with [`Action::Break`] | `count (r + end); r = begin` |
-//! | block with a [`CutBlock`], at its yieldpoint | `count r; r = begin` |
-//! | block without successors, before the frame is gone | `count r` |
-//!
-//! A block that is entered, as the method's entry or as a further one, is run from its first instruction: if it is
-//! cut, its yieldpoint ends a path without edges. Code that is entered behind the yieldpoint (on-stack replacement
-//! taken in the yieldpoint itself) starts with [`CutBlock::begin`] instead.
+//! This file is what is asked for ([`Options`]), what is answered ([`Plan`]) and why there may be no answer
+//! ([`PlanError`]); `numbering` finds the answer.
 //!
 //! Invariant: where a path ends, `r` plus the end value is its number, below [`Plan::paths`]; and anywhere before,
 //! `r` is the number of a path that begins with the edges run so far. That holds because additions stay on the
@@ -129,9 +116,25 @@ pub struct CutBlock {
     pub why: Why,
 }
 
-/// How code keeps track of the path it runs: see the [table above](self). Made by [`Plan::new`].
+/// How code keeps track of the path it runs, made by [`Plan::new`].
 ///
-/// It can be compared, hashed, written to a file, and printed: one line for each place that does something. It
+/// `r` is the path register of an activation; it is live across calls. `count n` stands for whatever is done with
+/// the number of a path that ends: a table is updated, a sample taken, nothing.
+///
+/// | where | what |
+/// |---|---|
+/// | the method is entered | `r =` [`Plan::start`] |
+/// | control arrives at a further entry | `r =` [`Plan::entry_start`] |
+/// | edge with [`Action::Add`] | `r += value`, nothing if it is 0 |
+/// | edge with [`Action::Break`] | `count (r + end); r = begin` |
+/// | block with a [`CutBlock`], at its yieldpoint | `count r; r = begin` |
+/// | block without successors, before the frame is gone | `count r` |
+///
+/// A block that is entered, as the method's entry or as a further one, is run from its first instruction: if it is
+/// cut, its yieldpoint ends a path without edges. Code that is entered behind the yieldpoint (on-stack replacement
+/// taken in the yieldpoint itself) starts with [`CutBlock::begin`] instead.
+///
+/// A plan can be compared, hashed, written to a file, and printed: one line for each place that does something. It
 /// cannot be read from a file: make it anew from the same graph, which gives the same plan.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Plan {

@@ -31,7 +31,7 @@ fn forty_diamonds() {
     let cases = [
         (1 << 10, 3, 6_272),
         (1 << 16, 2, 262_208),
-        // Joins have at most 2^31 paths: cut when eight diamonds and the first join are left.
+        // The join with 32 diamonds behind it is the first above 2^31; eight are left before it.
         (1 << 31, 1, (1 << 32) + (1 << 8)),
         (1 << 32, 1, (1 << 33) + (1 << 7)),
     ];
@@ -97,6 +97,20 @@ fn the_coldest_join_is_cut() {
         _ => hot_and_cold(edge),
     };
     assert_eq!(added(&Plan::new(&flow, &limited(4), cold_end).expect("a plan")), [19]);
+}
+
+/// A diamond, a switch of five arms, a diamond: cutting between the last two would leave five paths.
+#[test]
+fn a_cold_join_that_would_not_be_enough_is_left_alone() {
+    let mut successors: Vec<Vec<u32>> = vec![vec![1, 2], vec![3], vec![3], (4..9).collect()];
+    successors.extend(std::iter::repeat_n(vec![9], 5));
+    successors.extend([vec![10, 11], vec![12], vec![12], vec![]]);
+    let flow = Graph::new(&successors.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let cold_end = |edge: Edge| u64::from(edge.from.0 < 4);
+    let cuts = |limit| added(&Plan::new(&flow, &limited(limit), cold_end).expect("a plan"));
+    assert_eq!(cuts(10), [0_u32; 0]);
+    assert_eq!(cuts(5), [9]);
+    assert_eq!(cuts(4), [3]);
 }
 
 #[test]

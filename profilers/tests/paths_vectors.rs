@@ -117,6 +117,36 @@ fn sm_1_placement_by_frequency() {
     assert_eq!(of(Placement::Hot), (vec![(0, 2), (31, 1)], 185));
 }
 
+/// What begins most often begins with 0: the busiest loop, or the method if its loops are hardly run.
+#[test]
+fn where_paths_begin_is_in_order_of_frequency() {
+    let flow = letters("A:B B:BC C:CD");
+    for (entered, first, second, expected) in
+        [(1, 10, 90, [2, 1, 0]), (1, 90, 10, [2, 0, 1]), (50, 40, 30, [0, 1, 2])]
+    {
+        let frequency = |edge: Edge| {
+            [[entered, 0], [first, entered], [second, entered]][edge.from.index()][edge.arm.index()]
+        };
+        for cut in [Cut::BackEdges, Cut::Blocks(vec![B, C])] {
+            let by_block = matches!(cut, Cut::Blocks(_));
+            let plan = Plan::new(&flow, &Options { cut, ..Options::default() }, frequency).expect("a plan");
+            let begin = |block| match plan.action(edge(block, 0)) {
+                Action::Break(at) => at.begin,
+                Action::Add(_) => plan.cut(BlockId(block)).expect("a cut").begin,
+            };
+            let values = [plan.start(), begin(1), begin(2)];
+            let rank = values.map(|value| values.iter().filter(|&&other| other < value).count());
+            // A header is run by those who enter the loop as well, so the loops come first when blocks are cut.
+            let expected = if by_block && entered == 50 { [2, 0, 1] } else { expected };
+            assert_eq!(rank, expected, "{plan}");
+        }
+    }
+    // A loop around the method's first block: what comes back did not enter the method.
+    let plan =
+        Plan::new(&letters("A:AB"), &Options::default(), |edge| [10, 1][edge.arm.index()]).expect("a plan");
+    assert_eq!((plan.action(edge(0, 0)), plan.start()), (Action::Break(PathBreak { end: 0, begin: 0 }), 2));
+}
+
 #[test]
 fn pep_1_branches_of_sampled_paths() {
     let (_, dag) = plan(&three_diamonds(), &Options::default());

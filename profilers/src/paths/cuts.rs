@@ -95,14 +95,8 @@ fn search(flow: &impl ControlFlow, cut: &[bool]) -> Search {
         [flow.entry()].into_iter().chain(flow.entries().iter().copied()).collect();
     let mut stack: Vec<(BlockId, usize)> = Vec::new();
     while let Some(root) = roots.pop_front() {
-        match state[root.index()] {
-            State::New if cut[root.index()] => {
-                state[root.index()] = State::Waiting;
-                roots.push_back(root);
-                continue;
-            }
-            State::Open | State::Done => continue,
-            State::New | State::Waiting => {}
+        if state[root.index()] == State::Done {
+            continue;
         }
         state[root.index()] = State::Open;
         stack.push((root, 0));

@@ -22,6 +22,23 @@
 //! Words: a **cut** is where one path ends and the next begins. At a *cut edge* (back-edge mode) both happen on the
 //! edge; a *cut block* is split behind its yieldpoint, and both happen there (header mode, and wherever else a
 //! yieldpoint is).
+//!
+//! ```
+//! use holloway_profilers::paths::{Options, PathDag, Plan, Simulator, Step};
+//! use holloway_profilers::{Arm, Graph, VersionId};
+//!
+//! // A loop of one block: entered from b0, left to b2.
+//! let flow = Graph::new(&[&[1], &[1, 2], &[]]);
+//! let plan = Plan::new(&flow, &Options::default(), |_| 0)?;
+//! let mut numbers = Vec::new();
+//! Simulator::new(&plan).run(&[0, 0, 1].map(|arm| Step::Take(Arm(arm))), |number| numbers.push(number));
+//! assert_eq!(numbers, [2, 1]);
+//!
+//! let dag = PathDag::new(&plan, VersionId(0), |_| None);
+//! let paths: Vec<String> = numbers.iter().map(|&number| dag.decode(number).unwrap().to_string()).collect();
+//! assert_eq!(paths, ["enter: b0 b1, back edge b1#0", "go on: b1 b2, exit"]);
+//! # Ok::<(), holloway_profilers::paths::PlanError>(())
+//! ```
 
 mod cache;
 mod cuts;

@@ -8,6 +8,7 @@
 
 mod graph;
 mod ids;
+pub mod schedule;
 
 pub use graph::{ControlFlow, Graph};
 pub use ids::{Arm, BlockId, BranchArm, BranchId, Edge, MethodId, PathNumber, VersionId};

@@ -8,7 +8,9 @@
 
 mod graph;
 mod ids;
+pub mod kblpp;
 pub mod schedule;
+pub mod stream;
 
 pub use graph::{ControlFlow, Graph};
 pub use ids::{Arm, BlockId, BranchArm, BranchId, Edge, MethodId, PathNumber, VersionId};

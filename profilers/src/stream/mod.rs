@@ -1,0 +1,3 @@
+//! Consumers of the stream of path ends.
+
+pub(crate) mod hash;

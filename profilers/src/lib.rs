@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod edges;
 mod graph;
 mod ids;
 pub mod kblpp;

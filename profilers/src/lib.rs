@@ -10,6 +10,7 @@ pub mod edges;
 mod graph;
 mod ids;
 pub mod kblpp;
+pub mod metrics;
 pub mod schedule;
 pub mod stream;
 

@@ -129,7 +129,8 @@ fn run(which: usize, stream: &Stream) {
     match which {
         0 => {
             let mut table = PathTable::new(Storage::USUAL);
-            stream.each(|version, _| table.define(version, 4096));
+            let versions = stream.invocations.iter().map(|(version, _)| version.0).max().unwrap_or(0);
+            (0..=versions).for_each(|version| table.define(VersionId(version), 1024));
             stream
                 .each(|version, paths| paths.iter().for_each(|&path| into_table(&mut table, version, path)));
             black_box(&table);
@@ -154,12 +155,17 @@ fn run(which: usize, stream: &Stream) {
             });
             black_box(&table);
         }
-        _ => {
+        4..8 => {
             let mut forest = Forest::new(K::new(KS[which - 4]).expect("a valid k"));
             stream.each(|version, paths| {
                 let mut activation = Activation::default();
                 paths.iter().for_each(|&path| into_forest(&mut forest, &mut activation, version, path));
             });
+            black_box(&forest);
+        }
+        _ => {
+            let mut forest = Forest::new(K::new(16).expect("a valid k"));
+            stream.each(|version, paths| forest.extend(&mut Activation::default(), version, paths));
             black_box(&forest);
         }
     }
@@ -170,7 +176,7 @@ fn main() {
     let mut number =
         |default| arguments.next().map_or(default, |value| value.expect("arguments are numbers"));
     let (millions, rounds) = (number(10), number(5));
-    let names = ["array", "open", "foldhash", "siphash", "k=2", "k=4", "k=8", "k=16"];
+    let names = ["array", "open", "foldhash", "siphash", "k=2", "k=4", "k=8", "k=16", "k=16 batch"];
     for stream in streams(millions * 1_000_000) {
         let length = stream.paths.len() as f64;
         println!(
@@ -196,7 +202,9 @@ fn main() {
             stream.each(|version, paths| forest.extend(&mut Activation::default(), version, paths));
             let s = forest.statistics();
             println!(
-                "  k={k:<3} {:.3} hash operations, {:.3} searches and {:.3} siblings per number; {} roots, {} nodes ({} wide), {:.1} MB",
+                "  k={k:<3} {:.4} chunks, {:.4} hash operations, {:.4} searches, {:.4} siblings per number; \
+                 {} roots, {} nodes ({} wide), {:.1} MB",
+                s.chunks as f64 / length,
                 s.hash_operations as f64 / length,
                 s.searches as f64 / length,
                 s.sibling_steps as f64 / length,

@@ -4,9 +4,10 @@
 //! were long (58.8 steps on average for eclipse) and nodes were scattered; we depart in four ways:
 //!
 //! * Links are 32-bit numbers into one array that only grows: a node is 16 bytes and four share a cache line.
-//! * The first child doubles as the cache of the latest child: a hit further back moves to the front. Not every time,
-//!   because two children that alternate would swap at each step and then no branch of the look-up could be
-//!   predicted, but every [`LAZINESS`]th time.
+//! * Lists order themselves. The first child is the most frequent one: with the latest in its place, as the paper
+//!   suggests, children that alternate would swap at each step, and no branch of the look-up could be predicted. Behind
+//!   it a child that is found moves to the second place, so that what is frequent now is near the front after a change
+//!   of behaviour as well.
 //! * A node with more than [`WIDE`] children keeps them in a hash table as well. Its child link then has the top bit
 //!   set and names an entry of a side table, which remembers the latest child.
 //! * Labels and counters are 32 bits wide, exactly: labels from 2^31 are numbers of an interned table, and a counter
@@ -15,8 +16,8 @@
 //! Node 0 is nobody: the end of each list, without children, and with a label that no path has. When the arena is full,
 //! look-ups that would add a node yield it.
 //!
-//! A look-up that hits the first child is two loads and two comparisons. Bounds checks stay, since this crate has no
-//! unsafe code: the one on the child is also the test for wide nodes.
+//! A look-up that hits the first child ([`Arena::hit`]) is two loads and two comparisons. Bounds checks stay, since this
+//! crate has no unsafe code: the one on the child is also the test for wide nodes.
 
 use crate::ids::PathNumber;
 use crate::stream::hash::{Map, OpenTable};
@@ -30,9 +31,6 @@ pub(super) const NIL: Link = 0;
 /// With more children than this a node gets a hash table.
 const WIDE: u32 = 16;
 
-/// One in so many hits behind the first child moves to the front.
-const LAZINESS: u64 = 4;
-
 /// Marks a child link as the number of a wide node, and a label as the number of an interned path.
 const SPECIAL: u32 = 1 << 31;
 
@@ -45,6 +43,10 @@ struct Node {
     child: Link,
     next: Link,
 }
+
+/// How many children were passed in vain.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Siblings(u32);
 
 /// What a node with many children has besides.
 #[derive(Debug, Clone)]
@@ -68,12 +70,28 @@ pub(super) struct Arena {
     /// Paths from 2^31, and their labels without the mark, plus one.
     interned: Vec<PathNumber>,
     labels: OpenTable<u32>,
+    effort: Effort,
+}
+
+/// What look-ups have cost beyond their first step.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Effort {
     /// Nodes passed behind the first child.
     pub steps: u64,
     /// Look-ups that went past the first child.
     pub searches: u64,
     /// Look-ups in the hash tables of wide nodes.
     pub wide_lookups: u64,
+}
+
+impl Effort {
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            steps: self.steps + other.steps,
+            searches: self.searches + other.searches,
+            wide_lookups: self.wide_lookups + other.wide_lookups,
+        }
+    }
 }
 
 impl Arena {
@@ -90,16 +108,20 @@ impl Arena {
             carries: Map::default(),
             interned: Vec::new(),
             labels: OpenTable::new(),
-            steps: 0,
-            searches: 0,
-            wide_lookups: 0,
+            effort: Effort::default(),
         }
+    }
+
+    /// The label of a path that need not be interned.
+    #[inline(always)]
+    pub fn short_label(path: PathNumber) -> Option<u32> {
+        (path < u64::from(SPECIAL)).then_some(path as u32)
     }
 
     /// The label of a path, interned if it is long.
     #[inline]
     pub fn label(&mut self, path: PathNumber) -> u32 {
-        if path < u64::from(SPECIAL) { path as u32 } else { self.intern(path) }
+        Self::short_label(path).unwrap_or_else(|| self.intern(path))
     }
 
     /// The path that a label stands for.
@@ -112,15 +134,54 @@ impl Arena {
         self.add(label, NIL)
     }
 
-    /// The child with this label, which is added if there is none.
-    #[inline]
-    pub fn child(&mut self, parent: Link, label: u32) -> Link {
+    /// The first child, if it has this label.
+    #[inline(always)]
+    pub fn hit(&self, parent: Link, label: u32) -> Option<Link> {
         let first = self.nodes[parent as usize].child;
         // A wide node's link is beyond the end of the arena, and nobody's label never matches.
         match self.nodes.get(first as usize) {
-            Some(node) if node.label == label => first,
-            _ => self.search(parent, label),
+            Some(node) if node.label == label => Some(first),
+            _ => None,
         }
+    }
+
+    /// The child with this label, which is added if there is none.
+    pub fn child(&mut self, parent: Link, label: u32) -> Link {
+        match self.search(parent, label) {
+            Ok(child) => child,
+            Err(siblings) => self.add_child(parent, label, siblings),
+        }
+    }
+
+    /// The child with this label, or how long the list is that it is not in.
+    #[inline]
+    pub fn search(&mut self, parent: Link, label: u32) -> Result<Link, Siblings> {
+        match self.hit(parent, label) {
+            Some(child) => Ok(child),
+            None => self.search_further(parent, label),
+        }
+    }
+
+    /// Adds a child after a search has not found it. Nobody if the arena is full.
+    pub fn add_child(&mut self, parent: Link, label: u32, Siblings(siblings): Siblings) -> Link {
+        let link = self.nodes[parent as usize].child;
+        let wide = (link & SPECIAL != 0).then_some((link & !SPECIAL) as usize);
+        let first = wide.map_or(link, |number| self.wide[number].first);
+        let added = if parent == NIL { NIL } else { self.add(label, first) };
+        if added == NIL {
+            return NIL;
+        }
+        if let Some(number) = wide {
+            let wide = &mut self.wide[number];
+            *wide.by_label.slot(u64::from(label)) = added;
+            (wide.first, wide.latest) = (added, added);
+        } else {
+            self.nodes[parent as usize].child = added;
+            if siblings >= WIDE {
+                self.widen(parent);
+            }
+        }
+        added
     }
 
     /// Adds one to a node's counter.
@@ -180,6 +241,16 @@ impl Arena {
         self.wide.len()
     }
 
+    /// What look-ups have cost.
+    pub fn effort(&self) -> Effort {
+        self.effort
+    }
+
+    /// Says what they have cost: after work that does not count.
+    pub fn set_effort(&mut self, effort: Effort) {
+        self.effort = effort;
+    }
+
     /// Memory in use, in bytes.
     pub fn bytes(&self) -> usize {
         let wide: usize = self.wide.iter().map(|wide| size_of::<Wide>() + wide.by_label.bytes()).sum();
@@ -190,61 +261,56 @@ impl Arena {
 
     /// The look-up behind the first child.
     #[inline(never)]
-    fn search(&mut self, parent: Link, label: u32) -> Link {
+    fn search_further(&mut self, parent: Link, label: u32) -> Result<Link, Siblings> {
         let first = self.nodes[parent as usize].child;
         if first & SPECIAL != 0 {
             return self.search_wide((first & !SPECIAL) as usize, label);
         }
-        self.searches += 1;
+        self.effort.searches += 1;
         let (mut before, mut passed) = (first, 0);
         while before != NIL {
             passed += 1;
             let here = self.nodes[before as usize].next;
             let node = self.nodes[here as usize];
             if node.label == label {
-                self.steps += u64::from(passed);
-                if self.searches.is_multiple_of(LAZINESS) {
-                    self.nodes[before as usize].next = node.next;
-                    self.nodes[here as usize].next = first;
-                    self.nodes[parent as usize].child = here;
-                }
-                return here;
+                self.effort.steps += u64::from(passed);
+                self.promote(parent, first, before, here);
+                return Ok(here);
             }
             before = here;
         }
-        self.steps += u64::from(passed);
-        if parent == NIL {
-            return NIL;
-        }
-        let added = self.add(label, first);
-        if added != NIL {
-            self.nodes[parent as usize].child = added;
-            if passed >= WIDE {
-                self.widen(parent);
-            }
-        }
-        added
+        self.effort.steps += u64::from(passed);
+        Err(Siblings(passed))
     }
 
-    fn search_wide(&mut self, number: usize, label: u32) -> Link {
+    /// Moves a child that was found behind others: to the front if it is the most frequent by now, else to the second
+    /// place.
+    fn promote(&mut self, parent: Link, first: Link, before: Link, here: Link) {
+        let found = self.nodes[here as usize];
+        if found.count > self.nodes[first as usize].count {
+            self.nodes[before as usize].next = found.next;
+            self.nodes[here as usize].next = first;
+            self.nodes[parent as usize].child = here;
+        } else if before != first {
+            self.nodes[before as usize].next = found.next;
+            self.nodes[here as usize].next = self.nodes[first as usize].next;
+            self.nodes[first as usize].next = here;
+        }
+    }
+
+    fn search_wide(&mut self, number: usize, label: u32) -> Result<Link, Siblings> {
         let wide = &mut self.wide[number];
         if self.nodes[wide.latest as usize].label == label {
-            return wide.latest;
+            return Ok(wide.latest);
         }
-        self.wide_lookups += 1;
-        let found = wide.by_label.get(u64::from(label));
-        if found != NIL {
-            wide.latest = found;
-            return found;
+        self.effort.wide_lookups += 1;
+        match wide.by_label.get(u64::from(label)) {
+            NIL => Err(Siblings(WIDE)),
+            found => {
+                wide.latest = found;
+                Ok(found)
+            }
         }
-        let first = wide.first;
-        let added = self.add(label, first);
-        if added != NIL {
-            let wide = &mut self.wide[number];
-            *wide.by_label.slot(u64::from(label)) = added;
-            (wide.first, wide.latest) = (added, added);
-        }
-        added
     }
 
     #[cold]

@@ -79,6 +79,27 @@ impl<V: Copy + Default + PartialEq> OpenTable<V> {
         self.claim(at, key)
     }
 
+    /// The value of a key that is there.
+    #[inline]
+    pub fn existing(&mut self, key: u64) -> Option<&mut V> {
+        let mask = self.slots.len() - 1;
+        let home = self.home(key) & mask;
+        let mut at = home;
+        loop {
+            let (there, value) = self.slots[at];
+            if there == key && value != V::default() {
+                if at != home {
+                    self.further += (at.wrapping_sub(home) & mask) as u64;
+                }
+                return Some(&mut self.slots[at].1);
+            }
+            if value == V::default() {
+                return None;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
     /// The value of a key, or the default: like [`Self::slot`] for a key that may not be added.
     #[inline]
     pub fn find(&mut self, key: u64) -> V {

@@ -71,16 +71,23 @@ impl PathTable {
     /// Counts a path.
     #[inline]
     pub fn count(&mut self, version: VersionId, path: PathNumber) {
-        match self.versions.get_mut(version.index()) {
-            Some(Some(Counters::Hash(table))) => *table.slot(path) += 1,
-            Some(Some(Counters::Array(counters))) => match counters.get_mut(path as usize) {
-                Some(counter) => *counter += 1,
-                None => self.strays += 1,
-            },
-            _ => {
-                *self.counters(version) = Some(Counters::Hash(OpenTable::new()));
-                self.count(version, path);
-            }
+        let counter = match self.versions.get_mut(version.index()) {
+            Some(Some(Counters::Hash(table))) => table.existing(path),
+            Some(Some(Counters::Array(counters))) => counters.get_mut(path as usize),
+            _ => None,
+        };
+        match counter {
+            Some(counter) => *counter += 1,
+            None => self.count_new(version, path),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count_new(&mut self, version: VersionId, path: PathNumber) {
+        match self.counters(version).get_or_insert_with(|| Counters::Hash(OpenTable::new())) {
+            Counters::Hash(table) => *table.slot(path) += 1,
+            Counters::Array(_) => self.strays += 1,
         }
     }
 

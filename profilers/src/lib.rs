@@ -6,9 +6,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod edges;
 mod graph;
 mod ids;
+pub mod kblpp;
+pub mod metrics;
 pub mod paths;
+pub mod schedule;
+pub mod stream;
 
 pub use graph::{ControlFlow, Graph};
 pub use ids::{Arm, BlockId, BranchArm, BranchId, Edge, MethodId, PathNumber, VersionId};

@@ -9,6 +9,7 @@
 //! | [`pattern`], [`source_lines`] | choosing methods by name; source lines for listings |
 //! | [`output`], [`interrupt`] | standard output of the running program, Ctrl-C |
 //! | [`learned`] | advice and calibrations: files that one run writes and another reads |
+//! | [`profile`] | which profilers run, and the file that keeps what they found |
 //! | [`report`] | messages to the user, colours, exit codes |
 //! | [`statistics`] | what `--stats` prints |
 //!
@@ -24,6 +25,7 @@ pub mod learned;
 pub mod options;
 pub mod output;
 pub mod pattern;
+pub mod profile;
 pub mod report;
 pub mod source_lines;
 pub mod statistics;

@@ -3,6 +3,7 @@
 use crate::inspect::{self, Outputs, ShowRequest};
 use crate::learned::Learned;
 use crate::pattern::Pattern;
+use crate::profile::ProfileArguments;
 use crate::report::{Stop, say};
 use crate::values;
 use clap::builder::PossibleValuesParser;
@@ -379,6 +380,9 @@ pub struct MachineArguments {
     /// The files that these flags ask for, once they are open.
     #[arg(skip)]
     pub outputs: Outputs,
+    /// Flags of profiling.
+    #[command(flatten)]
+    pub profile: ProfileArguments,
     /// The same for what is learned.
     #[arg(skip)]
     pub learned: Learned,
@@ -448,6 +452,12 @@ impl MachineArguments {
                 "--advice-out tells what was compiled, and with --tier interp nothing is",
             ));
         }
+        if self.tier == Tier::Interp && !self.profile.specs.is_empty() {
+            return Err(Stop::usage(
+                "--profile counts in compiled code, and with --tier interp there is none",
+            ));
+        }
+        self.profile.open()?;
         self.outputs = Outputs::open(self.show_to.as_deref(), self.perf_map)?;
         self.learned =
             Learned::open(self.replay.as_deref(), self.calibration.as_deref(), self.advice_out.as_deref())?;
@@ -476,6 +486,8 @@ impl MachineArguments {
             output,
             gc_log,
             tiers: self.tier_options(),
+            // What is wrong with them was said when the files were opened.
+            profile: self.profile.options().unwrap_or_default(),
         }
     }
 

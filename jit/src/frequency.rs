@@ -21,6 +21,7 @@ const COLD: f64 = 0.001;
 /// Frequencies of the blocks of a region.
 pub struct Frequencies {
     blocks: Vec<f64>,
+    edges: Vec<f64>,
 }
 
 impl Frequencies {
@@ -41,7 +42,12 @@ impl Frequencies {
                 .sum();
             trips[number] = 1.0 / (1.0 - again.min(1.0 - 1.0 / MOST_TRIPS));
         }
-        Frequencies { blocks: spread(region, shape, &edges, &trips, None) }
+        Frequencies { blocks: spread(region, shape, &edges, &trips, None), edges }
+    }
+
+    /// How often an edge of the region's graph is taken.
+    pub fn edge(&self, shape: &Shape, edge: EdgeId) -> f64 {
+        self.block(shape.graph.source(edge)) * self.edges[edge.index()]
     }
 
     /// How often a block runs; 0 for blocks that cannot be reached.

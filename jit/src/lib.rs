@@ -12,6 +12,7 @@
 pub mod build;
 pub mod frequency;
 pub mod hierarchy;
+pub mod instrument;
 pub mod ir;
 pub mod lower;
 pub mod options;

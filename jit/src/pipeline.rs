@@ -2,12 +2,14 @@
 
 use crate::build;
 use crate::hierarchy::Hierarchy;
+use crate::instrument;
 use crate::ir::{self, Op, Region, RegionEntry};
 use crate::lower::{self, Layout, Lowered, Target};
 use crate::options::Options;
 use crate::passes::{self, Input, Notes};
 use holloway_bytecode::verify::VerifiedProgram;
 use holloway_vm::compiled::{Compiled, Compiler, Entry, Model, Profile, Request};
+use holloway_vm::profiling::Instrumented;
 use holloway_vm::timer::thread_time;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -57,6 +59,8 @@ impl Watch for () {
 
 /// The step before the first pass.
 const BUILD: &str = "build";
+/// The step after the last, if something is to be counted.
+const INSTRUMENT: &str = "instrument";
 
 /// The names of the steps of which a region comes, each once, in the order in which they run first.
 pub fn steps() -> Vec<&'static str> {
@@ -144,6 +148,27 @@ impl Jit {
         &self.program
     }
 
+    /// Puts in what profilers want to count, if they want anything.
+    fn instrument(
+        &self,
+        region: &mut Region,
+        request: &Request,
+        look: &mut dyn FnMut(&'static str, &Region),
+    ) -> Result<Option<Instrumented>, String> {
+        let wanted = &self.model.instrumentation;
+        let Some(counters) = self.model.counters.as_ref().filter(|_| wanted.is_needed()) else {
+            return Ok(None);
+        };
+        let instrumented = instrument::run(region, wanted, counters, request.code.0)?;
+        if (self.options)(request.level).verify
+            && let Err(errors) = ir::verify(region, &self.program)
+        {
+            return Err(format!("after {INSTRUMENT}: {}", errors.join("; ")));
+        }
+        look(INSTRUMENT, region);
+        Ok(Some(instrumented))
+    }
+
     /// The virtual machine.
     pub fn model(&self) -> &Model {
         &self.model
@@ -165,7 +190,8 @@ impl Jit {
             watch.step(name, region, time);
             last = thread_time();
         };
-        let region = self.region(request, profile, &mut notes, &mut look)?;
+        let mut region = self.region(request, profile, &mut notes, &mut look)?;
+        let instrumented = self.instrument(&mut region, request, &mut look)?;
         watch.finished(&region);
         let start = thread_time();
         let lowered =
@@ -185,6 +211,7 @@ impl Jit {
         compiled.instantiates = made.collect::<BTreeSet<_>>().into_iter().collect();
         compiled.uninstantiated = notes.uninstantiated.into_iter().collect();
         compiled.notes = notes.inlining;
+        compiled.instrumented = instrumented.map(Box::new);
         compiled.steps = steps;
         if let Some(layout) = layout {
             watch.code(&region, &compiled, &layout);

@@ -37,7 +37,12 @@ pub fn bench(mut arguments: BenchArguments) -> Result<ExitCode, Stop> {
 /// the others from being measured; after Ctrl-C, what was measured so far is reported.
 fn alone(arguments: &BenchArguments) -> Result<ExitCode, Stop> {
     let benchmarks = selected(&arguments.names)?;
-    let of_one = [("--replay", &arguments.machine.replay), ("--advice-out", &arguments.machine.advice_out)];
+    let machine = &arguments.machine;
+    let of_one = [
+        ("--replay", &machine.replay),
+        ("--advice-out", &machine.advice_out),
+        ("--profile-out", &machine.profile.out),
+    ];
     if let Some((flag, _)) = of_one.iter().find(|(_, path)| path.is_some() && benchmarks.len() != 1) {
         return Err(Stop::usage(format_args!("{flag} is about one program: name one benchmark")));
     }
@@ -137,7 +142,10 @@ fn one(
     let hooks = Hooks {
         started: |handle| interrupt.watch(handle),
         iteration: move || bar.inc(1),
-        ended: |vm: &holloway_vm::Vm| written = machine.learned.write_advice(vm),
+        ended: |vm: &holloway_vm::Vm| {
+            let profile = machine.profile.write(vm, &benchmark.file(), "finished");
+            written = machine.learned.write_advice(vm).and(profile);
+        },
     };
     let measurement = measure(
         benchmark,

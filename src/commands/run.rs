@@ -44,9 +44,20 @@ pub fn run(arguments: RunArguments) -> Result<ExitCode, Stop> {
         say(format_args!("{text}"));
     }
     machine.learned.write_advice(&vm)?;
+    machine.profile.write(&vm, &arguments.file, ending(&outcome))?;
     // The process ends: nobody needs to wait for what is being compiled, or to give memory back.
     std::mem::forget(vm);
     Ok(if good { ExitCode::SUCCESS } else { EXIT_PROGRAM.into() })
+}
+
+/// How a run ended, in the words of profiles.
+fn ending(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Finished(_) => "finished",
+        Outcome::Failed(..) => "failed with an error",
+        Outcome::Stopped(StopReason::Interrupted, _) => "interrupted",
+        Outcome::Stopped(..) => "stopped by a limit",
+    }
 }
 
 /// Tells how the run ended; true if it ended well. With `quiet`, an interrupt goes without saying.

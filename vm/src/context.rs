@@ -21,6 +21,9 @@ pub mod control {
     pub const ALL: i32 = 1;
 }
 
+/// No path ends.
+pub const NO_PATH: u64 = u64::MAX;
+
 /// What running code sees of its virtual machine.
 #[repr(C)]
 pub struct Context {
@@ -51,6 +54,10 @@ pub struct Context {
     pub stubs: [u64; Stub::ALL.len()],
     /// Compiled code is entered above this address of the native stack only.
     pub native_limit: *const u8,
+    /// Counter 0 of compiled code, if it counts.
+    pub counters: *mut u64,
+    /// The number of the path that ends at a yieldpoint that is taken; [`NO_PATH`] if none ends there.
+    pub path: u64,
     /// Where the running compiled code stands, set before it calls a helper.
     pub exit_place: u64,
     /// How many more calls may nest in the frame that is left.
@@ -82,6 +89,8 @@ impl Default for Context {
             machine: std::ptr::null_mut(),
             stubs: Stub::addresses(),
             native_limit: std::ptr::null(),
+            counters: std::ptr::null_mut(),
+            path: NO_PATH,
             exit_place: 0,
             exit_depth: 0,
             leave: 0,

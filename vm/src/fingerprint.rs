@@ -1,5 +1,7 @@
 //! Numbers that stand for bytes: FNV-1a with 64 bits, stable over versions and machines, unlike the hashes of maps.
 
+use holloway_bytecode::{Function, Program};
+
 /// A fingerprint in the making.
 pub struct Fingerprint(u64);
 
@@ -38,4 +40,25 @@ impl Default for Fingerprint {
     fn default() -> Fingerprint {
         Fingerprint::new()
     }
+}
+
+/// A number for the code of a function; branch counters in it do not count.
+pub fn of_function(function: &Function) -> String {
+    let mut hash = Fingerprint::new();
+    hash.bytes(&(function.registers.len() as u64).to_le_bytes());
+    function.code.iter().for_each(|word| hash.bytes(&word.to_le_bytes()));
+    hash.text()
+}
+
+/// A number for the code of a program and the names in it.
+pub fn of_program(program: &Program) -> String {
+    let mut hash = Fingerprint::new();
+    for function in &program.functions {
+        hash.bytes(function.name.as_bytes());
+        hash.bytes(of_function(function).as_bytes());
+    }
+    for class in &program.classes {
+        hash.bytes(class.name.as_bytes());
+    }
+    hash.text()
 }

@@ -15,6 +15,7 @@ pub mod layout;
 mod live;
 mod loader;
 mod natives;
+pub mod profiling;
 pub mod signals;
 mod stack;
 mod threads;

@@ -21,6 +21,8 @@ use crate::interpreter::slow;
 use crate::layout::{Header, ObjectPointer};
 use crate::live::LiveRegisters;
 use crate::loader::LoadedCode;
+use crate::profiling::file::ProfileFile;
+use crate::profiling::{Collected, ProfileOptions, Profiling};
 use crate::signals::{INTERRUPT, InterruptHandle, Signals};
 use crate::threads::Threads;
 use crate::timer::{Timer, TimerSource};
@@ -54,6 +56,8 @@ pub struct VmOptions {
     pub gc_log: Option<heap::Observer>,
     /// What is compiled, and how.
     pub tiers: TierOptions,
+    /// What of compiled code is profiled.
+    pub profile: ProfileOptions,
 }
 
 /// Nested calls allowed by default.
@@ -73,6 +77,7 @@ impl Default for VmOptions {
             output: Box::new(std::io::stdout()),
             gc_log: None,
             tiers: TierOptions::default(),
+            profile: ProfileOptions::default(),
         }
     }
 }
@@ -153,6 +158,8 @@ pub struct Machinery {
     pub(crate) position: Position,
     /// Compiled code.
     pub(crate) compiled: CompiledState,
+    /// What counts in it.
+    pub(crate) profiling: Profiling,
 }
 
 impl Vm {
@@ -168,11 +175,13 @@ impl Vm {
         heap.set_observer(options.gc_log.take());
         let mut globals = vec![0u64; program.globals.len()].into_boxed_slice();
         let box_header = |class| (classes.offset(class) as u64) << 32;
+        let profiling = Profiling::new(options.profile)?;
         let context = Box::new(Context {
             classes: classes.base(),
             runs: heap.runs(),
             globals: globals.as_mut_ptr(),
             receivers: code.receiver_cells(),
+            counters: profiling.counters().map_or(std::ptr::null_mut(), |area| area.base()),
             box_headers: [
                 box_header(ClassId::INT_BOX),
                 box_header(ClassId::FLOAT_BOX),
@@ -213,6 +222,7 @@ impl Vm {
             output_failed: false,
             position: Position::Interpreted(std::ptr::null(), std::ptr::null_mut()),
             compiled,
+            profiling,
             options,
             program,
             entry,
@@ -259,26 +269,17 @@ impl Vm {
     /// How often each branch went which way: for every branch of the function, its place, and its counters
     /// (not taken, taken); for every case of a switch, the place of its word and (0, taken).
     pub fn branch_counts(&self, function: FunctionId) -> Vec<BranchCount> {
-        let code = &self.machinery.program.functions[function.index()].code;
-        let mut counts = Vec::new();
-        for (pc, i) in holloway_bytecode::code::instructions(code) {
-            use holloway_bytecode::ops::OpShape;
-            let pc = pc as u32;
-            match i.op.shape() {
-                OpShape::Branch | OpShape::LoopBranch => {
-                    let (not_taken, taken) = self.machinery.code.counters(function, pc + 1);
-                    counts.push(BranchCount { pc, outcomes: vec![not_taken, taken] });
-                }
-                OpShape::Switch => {
-                    let outcomes = (0..i.cases().len() as u32)
-                        .map(|case| self.machinery.code.counters(function, pc + 2 + case).1)
-                        .collect();
-                    counts.push(BranchCount { pc, outcomes });
-                }
-                _ => {}
-            }
-        }
-        counts
+        self.machinery.branch_counts(function)
+    }
+
+    /// What the profilers found so far, as a file; `main` names the program, `ended` says how it ended.
+    pub fn profile_file(&self, main: &str, ended: &str) -> ProfileFile {
+        ProfileFile::of(&self.machinery.program, main, ended, &self.profile())
+    }
+
+    /// What the profilers found so far.
+    pub fn profile(&self) -> Collected {
+        crate::profiling::collect(&self.machinery)
     }
 
     /// What a compiler must know of this machine. Valid while the machine lives.
@@ -336,6 +337,30 @@ impl Machinery {
         Ok(())
     }
 
+    /// See [`Vm::branch_counts`].
+    pub(crate) fn branch_counts(&self, function: FunctionId) -> Vec<BranchCount> {
+        let code = &self.program.functions[function.index()].code;
+        let mut counts = Vec::new();
+        for (pc, i) in holloway_bytecode::code::instructions(code) {
+            use holloway_bytecode::ops::OpShape;
+            let pc = pc as u32;
+            match i.op.shape() {
+                OpShape::Branch | OpShape::LoopBranch => {
+                    let (not_taken, taken) = self.code.counters(function, pc + 1);
+                    counts.push(BranchCount { pc, outcomes: vec![not_taken, taken] });
+                }
+                OpShape::Switch => {
+                    let outcomes = (0..i.cases().len() as u32)
+                        .map(|case| self.code.counters(function, pc + 2 + case).1)
+                        .collect();
+                    counts.push(BranchCount { pc, outcomes });
+                }
+                _ => {}
+            }
+        }
+        counts
+    }
+
     fn run(&mut self) -> Outcome {
         self.globals.fill(0);
         self.compiled.reset();
@@ -356,6 +381,7 @@ impl Machinery {
         }
         crate::adaptive::controller::begin(self);
         let samples = self.compiled.is_started() && crate::adaptive::controller::listens(self);
+        let samples = samples || self.profiling.samples();
         if (self.options.time_limit.is_some() || samples)
             && let Err(error) = self.start_timer()
         {

@@ -307,8 +307,20 @@ pub enum Op {
     CallInterface(InterfaceId, u32),
     /// `(args …)`.
     CallNative(Native),
-    /// A yieldpoint.
+    /// `()`, or `(number)` where a path ends that is sampled: a yieldpoint.
     Yieldpoint(YieldKind),
+
+    // Profiling: what `crate::instrument` puts into a finished region. Nothing of the program sees it.
+    /// Increments a counter.
+    Count(u32),
+    /// `(number)`: a path has ended; increments the counter that comes so many after this one.
+    CountPath(u32),
+    /// `(number)`: a path has ended and is counted in a hash table.
+    HashPath,
+    /// `(number)`: a path has ended and goes into the k-slab forest.
+    GrowForest,
+    /// `(number)`: a sampled path ends where there is no yieldpoint.
+    SamplePath,
 }
 
 /// A part of memory that loads and stores name. Two different ones never overlap.
@@ -415,6 +427,11 @@ impl Op {
                     | StoreRefField(..)
                     | StoreElement(_)
                     | StoreGlobal(_)
+                    | Count(_)
+                    | CountPath(_)
+                    | HashPath
+                    | GrowForest
+                    | SamplePath
             )
     }
 

@@ -64,6 +64,9 @@ const PLAIN: &[Op] = &[
     Op::CheckBounds,
     Op::CheckDivisor,
     Op::CheckLength,
+    Op::HashPath,
+    Op::GrowForest,
+    Op::SamplePath,
 ];
 
 const ELEMENTS: [ElementKind; 5] =
@@ -132,6 +135,8 @@ fn detailed(word: &str, names: &Names<'_>, c: &mut Cursor<'_>) -> Read<Op> {
         }
         "calln" => Op::CallNative(native(names, c)?),
         "yieldpoint" => Op::Yieldpoint(one_of(c, &YIELD_KINDS, yield_kind)?),
+        "count" => Op::Count(c.number()?),
+        "count_path" => Op::CountPath(c.number()?),
         _ => return Err(format!("there is no operation `{word}`")),
     })
 }

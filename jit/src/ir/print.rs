@@ -151,6 +151,11 @@ mnemonics! {
     CallInterface(..) => "calli",
     CallNative(_) => "calln",
     Yieldpoint(_) => "yieldpoint",
+    Count(_) => "count",
+    CountPath(_) => "count_path",
+    HashPath => "hash_path",
+    GrowForest => "grow_forest",
+    SamplePath => "sample_path",
 }
 
 /// The name of a kind of element.
@@ -342,6 +347,7 @@ impl Printer<'_> {
                 format!("{}::{method}", names.interfaces.reference(interface.0))
             }
             Op::Yieldpoint(kind) => yield_kind(kind).to_string(),
+            Op::Count(counter) | Op::CountPath(counter) => counter.to_string(),
             _ => return None,
         })
     }

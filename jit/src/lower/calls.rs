@@ -210,6 +210,9 @@ impl Lowering<'_, '_> {
         self.builder.ins().brif(taken, slow, &[], next, &[]);
         self.switch_to(slow);
         self.store_place(value, Reason::Yieldpoint.name());
+        if self.model.instrumentation.samples_paths() {
+            self.tell_path(value);
+        }
         self.preserving_call(Stub::Yieldpoint, &[]);
         let leave = self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.leave);
         let exit = self.exit_of(value, Reason::Yieldpoint);

@@ -97,6 +97,8 @@ pub(super) struct Lowering<'a, 'b> {
     at: (InlineId, u32),
     /// The same for blocks on the way of an instruction, when they were made.
     made_at: FixedMap<clif::Block, (InlineId, u32)>,
+    /// Where the frame has its place in the k-slab forest.
+    pub forest_frame: Option<clif::StackSlot>,
     pub refusal: Option<Refusal>,
 }
 
@@ -140,6 +142,7 @@ pub fn lower(
         locations: Vec::new(),
         at: (InlineId::ROOT, 0),
         made_at: FixedMap::default(),
+        forest_frame: None,
         refusal: None,
     };
     lowering.run();
@@ -228,6 +231,7 @@ impl Lowering<'_, '_> {
             self.builder.append_block_params_for_function_params(entry);
             let params = self.builder.block_params(entry);
             (self.context, self.depth) = (params[0], params[1]);
+            self.begin_activation();
         }
         for index in 0..self.region.block(block).nodes.len() {
             let value = self.region.block(block).nodes[index];

@@ -26,6 +26,7 @@ mod exits;
 pub mod function;
 mod memory;
 mod natives;
+mod profiling;
 pub mod sharing;
 mod values;
 

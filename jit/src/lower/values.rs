@@ -202,6 +202,10 @@ impl Lowering<'_, '_> {
                 self.yieldpoint(value, kind);
                 return;
             }
+            Op::Count(_) | Op::CountPath(_) | Op::HashPath | Op::GrowForest | Op::SamplePath => {
+                self.profiling(node.op, &node.args);
+                return;
+            }
         };
         debug_assert_eq!(self.builder.func.dfg.value_type(result), machine_type(node.ty), "{:?}", node.op);
         self.values[value.index()] = Some(result);

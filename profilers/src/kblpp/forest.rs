@@ -109,6 +109,22 @@ pub struct Activation {
     left: u32,
 }
 
+impl Activation {
+    /// As a word, for frames that know nothing of it. That of the state at the entry of a method is 0.
+    #[must_use]
+    #[inline]
+    pub fn to_bits(self) -> u64 {
+        u64::from(self.cursor) | u64::from(self.left) << 32
+    }
+
+    /// Back from [`to_bits`](Self::to_bits).
+    #[must_use]
+    #[inline]
+    pub fn from_bits(bits: u64) -> Self {
+        Self { cursor: bits as u32, left: (bits >> 32) as u32 }
+    }
+}
+
 /// What a forest has done and how large it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Statistics {

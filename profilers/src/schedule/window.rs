@@ -146,6 +146,42 @@ impl Parameters {
         Self { shape: Shape::Timer, samples: 1, stride: 1, skip, overrun, seed: 0 }
     }
 
+    /// How the samples lie.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// SAMPLES.
+    #[must_use]
+    pub fn samples(&self) -> u32 {
+        self.samples
+    }
+
+    /// STRIDE.
+    #[must_use]
+    pub fn stride(&self) -> u32 {
+        self.stride
+    }
+
+    /// The rule for the initial skip.
+    #[must_use]
+    pub fn skip(&self) -> Skip {
+        self.skip
+    }
+
+    /// What overruns do.
+    #[must_use]
+    pub fn overrun(&self) -> Overrun {
+        self.overrun
+    }
+
+    /// The seed of random skips.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// The same with another rule for the initial skip; the seed matters to [`Skip::Random`] only.
     #[must_use]
     pub fn with_skip(self, skip: Skip, seed: u64) -> Self {

@@ -4,7 +4,7 @@
 //! Advice fits one program only. Its functions carry fingerprints, and [`Advice::check`] says what does not fit.
 
 use crate::compiled::{Entry, Level, Profile, Receivers};
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{of_function, of_program};
 use hashbrown::{HashMap, HashSet};
 use holloway_bytecode::ops::OpShape;
 use holloway_bytecode::{ClassId, Function, FunctionId, Program, code};
@@ -131,7 +131,7 @@ impl Advice {
         Advice {
             format: FORMAT.into(),
             version: VERSION,
-            program: fingerprint_of_program(program),
+            program: of_program(program),
             compilations,
             instantiated: classes
                 .map(|class| ClassAdvice { class, name: program.classes[class as usize].name.to_string() })
@@ -163,7 +163,7 @@ impl Advice {
                     advice.name, function.name
                 ));
             }
-            if fingerprint(function) != advice.fingerprint {
+            if of_function(function) != advice.fingerprint {
                 return refuse(format!("`{}` has changed since it was made", advice.name));
             }
             advice.check(program, function)?;
@@ -179,7 +179,7 @@ impl Advice {
                 }
             }
         }
-        if self.program != fingerprint_of_program(program) {
+        if self.program != of_program(program) {
             return refuse("the program has changed since it was made".into());
         }
         let known = |function: u32| self.functions.iter().any(|advice| advice.function == function);
@@ -236,7 +236,7 @@ impl FunctionAdvice {
         FunctionAdvice {
             function: id.0,
             name: function.name.to_string(),
-            fingerprint: fingerprint(function),
+            fingerprint: of_function(function),
             invocations: profile.invocations(id),
             branches,
             switches,
@@ -292,26 +292,6 @@ fn is_loop_header(function: &Function, header: u32) -> bool {
         (distance <= 0).then_some(pc as i64 + distance as i64)
     });
     targets.any(|target| target == header as i64)
-}
-
-/// A number for the code of a function; branch counters in it do not count.
-fn fingerprint(function: &Function) -> String {
-    let mut hash = Fingerprint::new();
-    hash.bytes(&(function.registers.len() as u64).to_le_bytes());
-    function.code.iter().for_each(|word| hash.bytes(&word.to_le_bytes()));
-    hash.text()
-}
-
-fn fingerprint_of_program(program: &Program) -> String {
-    let mut hash = Fingerprint::new();
-    for function in &program.functions {
-        hash.bytes(function.name.as_bytes());
-        hash.bytes(fingerprint(function).as_bytes());
-    }
-    for class in &program.classes {
-        hash.bytes(class.name.as_bytes());
-    }
-    hash.text()
 }
 
 type FixedHasher = BuildHasherDefault<DefaultHasher>;

@@ -17,6 +17,10 @@ use crate::context::Context;
 use crate::interpreter::machine::{FRAME_HEADER, Object};
 use crate::vm::Machinery;
 use holloway_bytecode::{FunctionId, calls, code};
+use holloway_profilers::stream::Lost;
+
+/// The reason of sites that are yieldpoints.
+const YIELDPOINT: &str = "yieldpoint";
 
 /// A frame to be rebuilt.
 #[derive(Debug)]
@@ -66,6 +70,15 @@ pub(super) unsafe extern "C" fn deoptimize(ctx: *mut Context, at: u64, frame: *m
     let Some(object) = vm.compiled.map.get(id) else { unreachable!("code that runs is installed") };
     let site = object.site(number).clone();
     let unwinding = vm.compiled.unwinding || vm.stop.is_some();
+    // At its own yieldpoints code is left where a path has ended, or where none has begun to move.
+    if site.reason != YIELDPOINT {
+        let reason = match (&vm.stop, unwinding) {
+            (Some(_), _) => Lost::ThreadEnd,
+            (None, true) => Lost::Unwound,
+            (None, false) => Lost::Deoptimized,
+        };
+        vm.profiling.lost(id, reason);
+    }
     if unwinding && (vm.stop.is_some() || !can_catch(vm, &site)) {
         propagate(vm, frame);
         return ctx as u64;

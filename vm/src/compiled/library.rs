@@ -22,6 +22,7 @@ use crate::adaptive::Adaptive;
 use crate::adaptive::advice::AdviceProfile;
 use crate::adaptive::controller as adaptive;
 use crate::adaptive::queue::{Done, Job, Queue, Urgency};
+use crate::profiling::Version;
 use crate::vm::Machinery;
 use holloway_bytecode::{ClassId, FunctionId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -273,7 +274,7 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
         vm.compiled.functions[request.function.index()].refused.insert(request.entry);
         vm.compiled.log(LogEvent::Compile, &format!("{what}: stays interpreted: {why}"));
     };
-    let compiled = match result {
+    let mut compiled = match result {
         Ok(compiled) => compiled,
         Err(why) => return refuse(vm, why),
     };
@@ -318,6 +319,11 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
     if vm.compiled.options.log.is_some() {
         let line = report::outcome(&vm.program, &request, &compiled, time);
         vm.compiled.log(LogEvent::Compile, &line);
+    }
+    if let Some(instrumented) = compiled.instrumented.take() {
+        let (function, entry, level) = (request.function, request.entry, request.level);
+        let version = Version { function, entry, level, instrumented: *instrumented };
+        vm.profiling.installed(request.code, version);
     }
     let object = CodeObject {
         id: request.code,

@@ -5,9 +5,11 @@ use crate::context::Context;
 use crate::heap::{self, LARGEST_CELL};
 use crate::layout::ClassRecord;
 use crate::loader::Method;
+use crate::profiling::{CounterArea, Instrumentation};
 use crate::vm::Machinery;
 use holloway_bytecode::{ClassId, FunctionId, InterfaceId, Native, StringId};
 use std::mem::offset_of;
+use std::sync::Arc;
 
 /// Values that a frame state may hold at most: the places of the context's `exits`.
 pub const EXITS: usize = 512;
@@ -22,6 +24,8 @@ pub struct ContextOffsets {
     pub globals: i32,
     pub native_limit: i32,
     pub stubs: i32,
+    pub counters: i32,
+    pub path: i32,
     pub exit_place: i32,
     pub exit_depth: i32,
     pub leave: i32,
@@ -52,17 +56,26 @@ pub enum Stub {
     RememberElement,
     /// `(string or null, string or null)`: 0 or 1 in `result`.
     SameText,
+    /// `(version, number)`: a path has ended and is to be counted.
+    CountPath,
+    /// `(number, address of an [`crate::profiling::ForestFrame`])`: a path has ended and goes into the k-slab forest.
+    GrowForest,
+    /// `()`: a path has ended where there is no yieldpoint: its number is in `path`, whose it is in `exit_place`.
+    SamplePath,
 }
 
 impl Stub {
     /// All of them, in the order of the context.
-    pub const ALL: [Stub; 6] = [
+    pub const ALL: [Stub; 9] = [
         Stub::Yieldpoint,
         Stub::Allocate,
         Stub::AllocateArray,
         Stub::Remember,
         Stub::RememberElement,
         Stub::SameText,
+        Stub::CountPath,
+        Stub::GrowForest,
+        Stub::SamplePath,
     ];
 
     /// The name in listings.
@@ -74,6 +87,9 @@ impl Stub {
             Stub::Remember => "remember",
             Stub::RememberElement => "remember_element",
             Stub::SameText => "same_text",
+            Stub::CountPath => "count_path",
+            Stub::GrowForest => "grow_forest",
+            Stub::SamplePath => "sample_path",
         }
     }
 
@@ -86,6 +102,9 @@ impl Stub {
             Stub::Remember => stubs::remember_stub as *const () as u64,
             Stub::RememberElement => stubs::remember_element_stub as *const () as u64,
             Stub::SameText => stubs::same_text_stub as *const () as u64,
+            Stub::CountPath => stubs::count_path_stub as *const () as u64,
+            Stub::GrowForest => stubs::grow_forest_stub as *const () as u64,
+            Stub::SamplePath => stubs::sample_path_stub as *const () as u64,
         })
     }
 }
@@ -133,6 +152,10 @@ pub struct Model {
     pub method_entry: i32,
     /// Is the control word to be tested.
     pub yieldpoints: bool,
+    /// What is to be counted.
+    pub instrumentation: Instrumentation,
+    /// Counters for it.
+    pub counters: Option<Arc<CounterArea>>,
 }
 
 impl Model {
@@ -157,6 +180,8 @@ impl Model {
                 globals: offset_of!(Context, globals) as i32,
                 native_limit: offset_of!(Context, native_limit) as i32,
                 stubs: offset_of!(Context, stubs) as i32,
+                counters: offset_of!(Context, counters) as i32,
+                path: offset_of!(Context, path) as i32,
                 exit_place: offset_of!(Context, exit_place) as i32,
                 exit_depth: offset_of!(Context, exit_depth) as i32,
                 leave: offset_of!(Context, leave) as i32,
@@ -176,6 +201,8 @@ impl Model {
             characters: (vm.characters.as_ptr() as u64, vm.characters.len()),
             method_entry: offset_of!(Method, entry) as i32,
             yieldpoints: vm.compiled.options.yieldpoints,
+            instrumentation: vm.profiling.instrumentation(),
+            counters: vm.profiling.counters(),
         }
     }
 

@@ -3,6 +3,7 @@
 
 use super::profile::Profile;
 use crate::fingerprint::Fingerprint;
+use crate::profiling::Instrumented;
 use holloway_bytecode::{ClassId, FunctionId};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -146,6 +147,8 @@ pub struct Compiled {
     pub depth: u64,
     /// Bytecode words that went in, inlined methods included.
     pub words: usize,
+    /// What it counts, if it counts.
+    pub instrumented: Option<Box<Instrumented>>,
     /// Names and times of the steps.
     pub steps: Vec<(&'static str, Duration)>,
 }

@@ -6,10 +6,11 @@ use super::quick::Quick;
 use crate::adaptive;
 use crate::compiled::frames::Position;
 use crate::compiled::{hot, library};
-use crate::context::Context;
+use crate::context::{Context, NO_PATH};
 use crate::errors::{self, Failure, Raised, StopReason};
 use crate::layout::ObjectKind;
 use crate::natives;
+use crate::profiling;
 use crate::signals::{COMPILED, INTERRUPT, TICK, TIMEOUT};
 use crate::threads;
 use crate::timer::TimerSource;
@@ -167,9 +168,14 @@ pub fn yieldpoint(vm: &mut Machinery) -> Result<(), Failure> {
     if signals & COMPILED != 0 {
         library::install_finished(vm);
     }
-    if signals & TICK != 0 {
+    let ticked = signals & TICK != 0;
+    if ticked {
         vm.statistics.ticks += 1;
         adaptive::controller::tick(vm);
+    }
+    // Interpreted code ends no path.
+    let path = std::mem::replace(&mut vm.context.path, NO_PATH);
+    if profiling::yieldpoint(vm, ticked, path, vm.context.exit_place) {
         threads::preempt(vm);
     }
     Ok(())

@@ -167,7 +167,10 @@ impl Verifier<'_> {
                 method(Type::reference(Shape::Interface(id)), signature)
             }
             PureNative(native) | CallNative(native) => native_types(native, node.args.len(), arg(0)),
-            Yieldpoint(_) => (vec![], vec![]),
+            // With the number of the path that ends there, if that is sampled.
+            Yieldpoint(_) => (vec![Ty::Int; node.args.len().min(1)], vec![]),
+            Count(_) => (vec![], vec![]),
+            CountPath(_) | HashPath | GrowForest | SamplePath => (vec![Ty::Int], vec![]),
         };
         self.check_operands(value, &expected, errors);
         self.check_result(value, &known, errors);

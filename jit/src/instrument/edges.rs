@@ -1,0 +1,101 @@
+//! Code on edges. Where the source has one way to go it is put at the source's end, where the target has one way to be
+//! reached at its beginning, and else on a block of its own. Nothing moves until [`Edges::place`]: so that the places of all
+//! code are decided for the graph as it was.
+
+use crate::ir::{BlockId, InlineId, Node, Op, Region, Target, Terminator, Ty, Value};
+use hashbrown::HashMap;
+use holloway_profilers::Edge;
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
+/// Where the code of an edge goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Where {
+    SourceEnd,
+    TargetBegin,
+    Own,
+}
+
+/// The edges of a region, with code that is still to be put on them.
+pub struct Edges {
+    /// Edges that lead to each block.
+    incoming: Vec<u32>,
+    code: BTreeMap<(u32, u32), Vec<Value>>,
+    /// What the instructions of each block's end come from.
+    origins: HashMap<u32, (InlineId, u32), BuildHasherDefault<DefaultHasher>>,
+}
+
+impl Edges {
+    /// The edges of a region, without code.
+    pub fn of(region: &Region) -> Edges {
+        let mut incoming = vec![0; region.blocks.len()];
+        // The region is entered at its first block without an edge.
+        incoming[Region::ENTRY.index()] = 1;
+        let mut origins = HashMap::default();
+        for block in region.block_ids() {
+            region.block(block).end.targets().for_each(|target| incoming[target.block.index()] += 1);
+            let last = region.block(block).nodes.last().map(|&value| region.node(value));
+            let of_node = last.map_or((InlineId::ROOT, 0), |node| (node.inline, node.pc));
+            let origin = match &region.block(block).end {
+                Terminator::Branch { source: Some(source), .. } | Terminator::Switch { source, .. } => {
+                    (source.inline, source.pc)
+                }
+                _ => of_node,
+            };
+            origins.insert(block.0, origin);
+        }
+        Edges { incoming, code: BTreeMap::new(), origins }
+    }
+
+    /// How many edges lead to a block; for the entry, the way in counts.
+    pub fn incoming(&self, block: BlockId) -> u32 {
+        self.incoming[block.index()]
+    }
+
+    /// Puts a node on an edge, behind what is there already.
+    pub fn add(&mut self, region: &mut Region, edge: Edge, op: Op, args: &[Value], ty: Ty) -> Value {
+        let (inline, pc) = self.origins[&edge.from.0];
+        let node = Node { op, args: SmallVec::from_slice(args), ty, state: None, inline, pc };
+        let value = region.add_node(node);
+        self.code.entry((edge.from.0, edge.arm.0)).or_default().push(value);
+        value
+    }
+
+    fn place_of(&self, region: &Region, from: BlockId, to: BlockId) -> Where {
+        if region.block(from).end.targets().count() == 1 {
+            Where::SourceEnd
+        } else if self.incoming(to) == 1 {
+            Where::TargetBegin
+        } else {
+            Where::Own
+        }
+    }
+
+    /// Puts all code where it belongs.
+    pub fn place(self, region: &mut Region) {
+        for (&(from, arm), nodes) in &self.code {
+            let (from, arm) = (BlockId(from), arm as usize);
+            let Some(target) = region.block(from).end.targets().nth(arm).cloned() else { continue };
+            match self.place_of(region, from, target.block) {
+                Where::SourceEnd => region.block_mut(from).nodes.extend(nodes),
+                Where::TargetBegin => {
+                    let begin = &mut region.block_mut(target.block).nodes;
+                    begin.splice(0..0, nodes.iter().copied());
+                }
+                Where::Own => {
+                    let block = region.add_block();
+                    let cold = region.block(target.block).cold || region.block(from).cold;
+                    let own = region.block_mut(block);
+                    own.nodes = nodes.clone();
+                    own.cold = cold;
+                    own.end = Terminator::Jump(target);
+                    let found = region.block_mut(from).end.targets_mut().nth(arm);
+                    if let Some(found) = found {
+                        *found = Target::plain(block);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Puts into a finished region what profilers want to count: after inlining and all passes, so that what is counted is
+//! what runs, and the counting does not change what the passes see.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `flow` | the region as the algorithms see it: blocks, arms, frequencies, source branches |
+//! | `edges` | code on edges: at the source's end, at the target's beginning, or on a block of its own |
+//! | `paths` | the path register through the region, and what happens where paths end |
+//!
+//! Without anything to count, none of this runs and the region stays as it is.
+
+mod edges;
+mod flow;
+mod paths;
+
+use crate::ir::{Op, Region, Ty};
+use edges::Edges;
+use flow::Flow;
+use holloway_profilers::{Arm, BranchArm, Edge};
+use holloway_vm::profiling::{CounterArea, Instrumentation, Instrumented};
+
+/// Why a region cannot be counted: it stays interpreted.
+const EXHAUSTED: &str = "there are no more counters for profiles";
+
+/// Puts in what is wanted and says what the counts will mean. `version` is the number of the code.
+pub fn run(
+    region: &mut Region,
+    wanted: &Instrumentation,
+    counters: &CounterArea,
+    version: u32,
+) -> Result<Instrumented, String> {
+    region.clear_unreachable();
+    let flow = Flow::of(region);
+    let mut edges = Edges::of(region);
+    let paths = match &wanted.paths {
+        Some(wanted) => Some(paths::instrument(region, &flow, &mut edges, wanted, counters, version)?),
+        None => None,
+    };
+    let mut counted = Vec::new();
+    if wanted.edges {
+        for (edge, branch) in flow.branch_arms() {
+            let counter = counters.allocate(1).ok_or(EXHAUSTED)?;
+            counted.push((branch, counter));
+            edges.add(region, edge, Op::Count(counter), &[], Ty::None);
+        }
+    }
+    edges.place(region);
+    Ok(Instrumented { edges: counted, paths })
+}
+
+/// An edge of the region in the words of the profilers: their blocks have the same numbers.
+fn edge(from: usize, arm: usize) -> Edge {
+    Edge { from: holloway_profilers::BlockId::new(from), arm: Arm::new(arm) }
+}
+
+/// What an edge is for the source.
+type SourceArm = Option<BranchArm>;

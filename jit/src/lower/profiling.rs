@@ -1,0 +1,98 @@
+//! What counts: counters, ends of paths.
+//!
+//! Counters are reached by a displacement from the base in the context, which is loaded each time: that load hits the
+//! cache, and a base in a register would be one register less for the loop. The number of a path that may be sampled is stored in
+//! the cold block of its yieldpoint, so that nothing is executed for it as long as nobody samples.
+
+use super::function::Lowering;
+use crate::ir::{Op, Value};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
+use holloway_vm::compiled::Stub;
+use holloway_vm::profiling::{ForestFrame, NO_PATH};
+
+const PLAIN: MemFlagsData = MemFlagsData::trusted();
+
+impl Lowering<'_, '_> {
+    /// Lowers an operation of profiling.
+    pub fn profiling(&mut self, op: Op, args: &[Value]) {
+        match op {
+            Op::Count(counter) => {
+                let base = self.counters();
+                self.increment(base, counter);
+            }
+            Op::CountPath(first) => {
+                let number = self.value(args[0]);
+                let base = self.counters();
+                let offset = self.builder.ins().ishl_imm_u(number, 3);
+                let at = self.builder.ins().iadd(base, offset);
+                self.increment(at, first);
+            }
+            Op::HashPath => {
+                let number = self.value(args[0]);
+                let version = self.constant(types::I64, u64::from(self.code));
+                self.preserving_call(Stub::CountPath, &[version, number]);
+            }
+            Op::GrowForest => {
+                let number = self.value(args[0]);
+                let Some(frame) = self.forest_frame else { return };
+                let frame = self.builder.ins().stack_addr(types::I64, frame, 0);
+                self.preserving_call(Stub::GrowForest, &[number, frame]);
+            }
+            Op::SamplePath => {
+                let control =
+                    self.builder.ins().load(types::I32, PLAIN, self.context, self.model.context.control);
+                let taken = self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThan, control, 0);
+                let (slow, next) = (self.new_cold_block(), self.new_block());
+                self.builder.ins().brif(taken, slow, &[], next, &[]);
+                self.switch_to(slow);
+                let number = self.value(args[0]);
+                let version = self.constant(types::I64, u64::from(self.code));
+                self.preserving_call(Stub::SamplePath, &[version, number]);
+                self.builder.ins().jump(next, &[]);
+                self.switch_to(next);
+            }
+            _ => {}
+        }
+    }
+
+    fn counters(&mut self) -> clif::Value {
+        self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.counters)
+    }
+
+    fn increment(&mut self, base: clif::Value, counter: u32) {
+        let Some(displacement) = i32::try_from(counter).ok().and_then(|counter| counter.checked_mul(8))
+        else {
+            self.refusal = Some("its counters are out of reach".into());
+            return;
+        };
+        let count = self.builder.ins().load(types::I64, PLAIN, base, displacement);
+        let more = self.builder.ins().iadd_imm_s(count, 1);
+        self.builder.ins().store(PLAIN, more, base, displacement);
+    }
+
+    /// Stores the number of the path that ends at a yieldpoint, or that none does.
+    pub fn tell_path(&mut self, yieldpoint: Value) {
+        let number = match self.region.node(yieldpoint).args.first() {
+            Some(&number) => self.value(number),
+            None => self.constant(types::I64, NO_PATH),
+        };
+        self.builder.ins().store(PLAIN, number, self.context, self.model.context.path);
+    }
+
+    /// Makes what an activation needs to keep of its place in the k-slab forest, and says that nothing has happened yet.
+    pub fn begin_activation(&mut self) {
+        let grows = self.region.blocks.iter().flat_map(|block| &block.nodes);
+        if !grows.clone().any(|&value| self.region.op(value) == Op::GrowForest) {
+            return;
+        }
+        let size = size_of::<ForestFrame>() as u32;
+        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3);
+        let slot = self.builder.create_sized_stack_slot(slot);
+        for (offset, word) in (0..).step_by(8).zip(ForestFrame::words(self.code)) {
+            let word = self.constant(types::I64, word);
+            self.builder.ins().stack_store(types::I64, word, slot, offset);
+        }
+        self.forest_frame = Some(slot);
+    }
+}

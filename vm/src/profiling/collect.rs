@@ -1,0 +1,183 @@
+//! What the profilers found, as values: read while the machine does not run.
+
+use super::instrument::{Instrumented, VersionPaths};
+use super::spec::ProfileOptions;
+use super::state::{Profiling, Version};
+use crate::compiled::{Entry, Level};
+use crate::vm::Machinery;
+use holloway_bytecode::{FunctionId, Op, code};
+use holloway_profilers::edges::EdgeProfile;
+use holloway_profilers::kblpp::{Forest, PathForest};
+use holloway_profilers::paths::PathDag;
+use holloway_profilers::schedule::Counts;
+use holloway_profilers::stream::{Losses, PathCount, PathProfile};
+use holloway_profilers::{Arm, BranchArm, BranchId, MethodId, VersionId};
+
+/// A piece of code and what its path numbers mean.
+#[derive(Clone, Debug)]
+pub struct CollectedVersion {
+    /// Its number.
+    pub version: VersionId,
+    /// Whose code.
+    pub function: FunctionId,
+    /// How it is entered.
+    pub entry: Entry,
+    /// How it was compiled.
+    pub level: Level,
+    /// What path numbers mean, if paths were counted.
+    pub dag: Option<PathDag>,
+    /// Where in the program each block begins.
+    pub places: Vec<(FunctionId, u32)>,
+    /// Additions to the path register in its code.
+    pub additions: u32,
+    /// Ends of paths without a yieldpoint of their own.
+    pub added_ends: u32,
+}
+
+/// What PEP found.
+#[derive(Clone, Debug)]
+pub struct Sampled {
+    /// Sampled paths, in samples.
+    pub paths: PathProfile,
+    /// The edges on them.
+    pub edges: EdgeProfile,
+    /// What its window did.
+    pub window: Counts,
+}
+
+/// What k-BLPP found.
+#[derive(Clone, Debug)]
+pub struct Iterated {
+    /// All paths over up to k iterations, with exact counts.
+    pub paths: PathForest,
+    /// The forest's size and work.
+    pub statistics: holloway_profilers::kblpp::Statistics,
+    /// How many iterations.
+    pub k: u32,
+}
+
+/// Everything that was found.
+#[derive(Clone, Debug)]
+pub struct Collected {
+    /// What was asked for.
+    pub options: ProfileOptions,
+    /// The interpreter's edge profile: the papers' one-time profile.
+    pub baseline: EdgeProfile,
+    /// Code that counted, by number.
+    pub versions: Vec<CollectedVersion>,
+    /// Exact edges of compiled code.
+    pub edges: Option<EdgeProfile>,
+    /// Exact paths.
+    pub paths: Option<PathProfile>,
+    /// Sampled paths.
+    pub sampled: Option<Sampled>,
+    /// Paths over several iterations.
+    pub iterated: Option<Iterated>,
+    /// Paths that were begun and dropped, by reason.
+    pub losses: Losses,
+    /// Operations on hash tables of exact paths.
+    pub hash_operations: u64,
+    /// Further probes of these.
+    pub hash_probes: u64,
+}
+
+impl Profiling {
+    fn exact_edges(&self) -> EdgeProfile {
+        let mut profile = EdgeProfile::default();
+        let Some(counters) = &self.counters else { return profile };
+        for Version { instrumented: Instrumented { edges, .. }, .. } in self.versions.values() {
+            for &(outcome, counter) in edges {
+                profile.add(outcome, counters.get(counter));
+            }
+        }
+        profile
+    }
+
+    fn exact_paths(&self) -> PathProfile {
+        let mut profile = self.table.profile();
+        let Some(counters) = &self.counters else { return profile };
+        let arrays = self.versions.iter().filter_map(|(&version, code)| {
+            let VersionPaths { dag, counters: Some(first), .. } = code.instrumented.paths.as_ref()? else {
+                return None;
+            };
+            Some((VersionId(version), dag.paths(), *first))
+        });
+        for (version, paths, first) in arrays {
+            let counts =
+                (0..paths).map(|path| PathCount { version, path, count: counters.get(first + path as u32) });
+            profile.merge(&counts.filter(|count| count.count > 0).collect());
+        }
+        profile
+    }
+
+    fn versions(&self) -> Vec<CollectedVersion> {
+        let of = |(&number, version): (&u32, &Version)| {
+            let paths = version.instrumented.paths.as_ref();
+            CollectedVersion {
+                version: VersionId(number),
+                function: version.function,
+                entry: version.entry,
+                level: version.level,
+                dag: paths.map(|paths| paths.dag.clone()),
+                places: paths.map_or_else(Vec::new, |paths| paths.places.clone()),
+                additions: paths.map_or(0, |paths| paths.additions),
+                added_ends: paths.map_or(0, |paths| paths.added_ends),
+            }
+        };
+        self.versions.iter().map(of).collect()
+    }
+}
+
+fn is_switch(vm: &Machinery, function: FunctionId, pc: u32) -> bool {
+    let instruction = code::decode(&vm.program.functions[function.index()].code, pc as usize);
+    instruction.is_some_and(|instruction| instruction.op == Op::Switch)
+}
+
+/// The interpreter's counters as an edge profile.
+fn baseline(vm: &Machinery) -> EdgeProfile {
+    let mut profile = EdgeProfile::default();
+    for number in 0..vm.program.functions.len() as u32 {
+        let function = FunctionId(number);
+        let method = MethodId(number);
+        for count in vm.branch_counts(function) {
+            let branch = BranchId { method, position: count.pc };
+            // Branches have their arms in the other order there: not taken, taken.
+            let mut arms = count.outcomes;
+            if arms.len() == 2 && !is_switch(vm, function, count.pc) {
+                arms.reverse();
+            }
+            profile.declare(branch, arms.len());
+            for (arm, &times) in arms.iter().enumerate() {
+                profile.add(BranchArm { branch, arm: Arm::new(arm) }, u64::from(times));
+            }
+        }
+    }
+    profile
+}
+
+/// Everything that was found so far.
+pub(crate) fn collect(vm: &Machinery) -> Collected {
+    let profiling = &vm.profiling;
+    let sampled = profiling.schedule.as_ref().map(|schedule| Sampled {
+        paths: profiling.samples.paths(),
+        edges: profiling.samples.edges(),
+        window: *schedule.window(0).counts(),
+    });
+    let iterated = profiling.forest.as_ref().map(|forest: &Forest| Iterated {
+        paths: forest.paths(),
+        statistics: forest.statistics(),
+        k: forest.k().get(),
+    });
+    Collected {
+        options: profiling.options,
+        baseline: baseline(vm),
+        versions: profiling.versions(),
+        edges: profiling.options.edges.then(|| profiling.exact_edges()),
+        paths: profiling.options.blpp.is_some().then(|| profiling.exact_paths()),
+        sampled,
+        iterated,
+        losses: profiling.losses,
+        hash_operations: profiling.table.hash_operations(),
+        hash_probes: profiling.table.hash_probes(),
+    }
+}

@@ -1,0 +1,76 @@
+//! What passes between the virtual machine and the compiler about profiling: [`Instrumentation`] says what compiled code is to
+//! count, [`Instrumented`] says what the counts of one piece of code mean.
+
+use holloway_bytecode::FunctionId;
+use holloway_profilers::BranchArm;
+use holloway_profilers::paths::{PathDag, Placement};
+
+/// What compiled code is to count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Instrumentation {
+    /// Every outcome of every branch.
+    pub edges: bool,
+    /// Paths.
+    pub paths: Option<PathInstrumentation>,
+}
+
+/// What is done with path numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PathInstrumentation {
+    /// Which edges get code.
+    pub placement: Placement,
+    /// All paths are counted, in this way.
+    pub exact: Option<Storage>,
+    /// All paths go into the k-slab forest.
+    pub forest: bool,
+    /// Yieldpoints at the ends of paths tell their number.
+    pub sampled: bool,
+}
+
+/// Where exact counts of paths are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Storage {
+    /// A counter for each path that there could be; a hash table where these would be more than [`MOST_IN_ARRAY`].
+    Array,
+    /// A hash table of the paths that there were.
+    Hash,
+}
+
+/// Versions with more paths count them in a hash table.
+pub const MOST_IN_ARRAY: u64 = 1 << 16;
+
+impl Instrumentation {
+    /// Do yieldpoints tell the number of the path that ends there.
+    pub fn samples_paths(&self) -> bool {
+        self.paths.is_some_and(|paths| paths.sampled)
+    }
+
+    /// Is anything to be counted.
+    pub fn is_needed(&self) -> bool {
+        self.edges || self.paths.is_some()
+    }
+}
+
+/// What the counts of a piece of code mean.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Instrumented {
+    /// Outcomes of branches, each with the number of its counter. The same outcome may be there several times.
+    pub edges: Vec<(BranchArm, u32)>,
+    /// Paths.
+    pub paths: Option<VersionPaths>,
+}
+
+/// The paths of a piece of code.
+#[derive(Clone, PartialEq, Debug)]
+pub struct VersionPaths {
+    /// What a number means.
+    pub dag: PathDag,
+    /// The first of the counters, one for each path, if they are counted that way.
+    pub counters: Option<u32>,
+    /// The place in the program where each block begins: function and instruction.
+    pub places: Vec<(FunctionId, u32)>,
+    /// Additions to the path register in the code.
+    pub additions: u32,
+    /// Ends of paths that have no yieldpoint of their own.
+    pub added_ends: u32,
+}

@@ -1,0 +1,30 @@
+//! Profiling of compiled code: what it is to count, where the counts are, and what comes of them.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `instrument` | the contract with the compiler |
+//! | `counters` | counters that compiled code increments |
+//! | `spec` | what is asked for |
+//! | `state` | the profilers at work: ends of paths, yieldpoints |
+//! | `collect` | what they found |
+//! | [`file`] | the same as a file |
+//!
+//! With nothing to be profiled none of this exists, and compiled code is the same as ever.
+
+mod collect;
+mod counters;
+pub mod file;
+mod instrument;
+mod spec;
+mod state;
+
+pub use crate::context::NO_PATH;
+pub(crate) use collect::collect;
+pub use collect::{Collected, CollectedVersion, Iterated, Sampled};
+pub use counters::CounterArea;
+pub use instrument::{
+    Instrumentation, Instrumented, MOST_IN_ARRAY, PathInstrumentation, Storage, VersionPaths,
+};
+pub use spec::{PepOptions, ProfileOptions, ProfileSpec};
+pub use state::{ForestFrame, Version};
+pub(crate) use state::{Profiling, count_path, grow_forest, sample_path, yieldpoint};

@@ -1,0 +1,315 @@
+//! What is to be profiled, as it is said on the command line: `NAME[:key=value,...]`, one profiler each.
+//!
+//! | spec | meaning |
+//! |---|---|
+//! | `edges` | exact counts of the outcomes of branches in compiled code |
+//! | `blpp[:storage=array\|hash]` | exact counts of Ball-Larus paths |
+//! | `pep[:samples=64,stride=17,schedule=simplified,placement=smart,skip=round-robin,overrun=ignore,seed=0]` | PEP: sampled paths and edges |
+//! | `kblpp:k=8` | exact counts of paths over k iterations |
+//!
+//! Each key is a line of a profiler's table below; the error messages are made from these lines.
+
+use super::instrument::{Instrumentation, PathInstrumentation, Storage};
+use holloway_profilers::kblpp::K;
+use holloway_profilers::paths::Placement;
+use holloway_profilers::schedule::{Overrun, Parameters, Shape, Skip};
+use std::fmt::{self, Display};
+use std::str::FromStr;
+
+/// What is to be profiled; nothing by default.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ProfileOptions {
+    /// Exact edges.
+    pub edges: bool,
+    /// Exact paths, counted in this way.
+    pub blpp: Option<Storage>,
+    /// Sampled paths and edges.
+    pub pep: Option<PepOptions>,
+    /// Exact paths over so many iterations.
+    pub kblpp: Option<K>,
+}
+
+/// How PEP samples.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PepOptions {
+    /// The window after a tick.
+    pub window: Parameters,
+    /// Where the additions to the path register are.
+    pub placement: Placement,
+}
+
+/// One profiler with its parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProfileSpec {
+    /// `edges`.
+    Edges,
+    /// `blpp`.
+    Blpp(Storage),
+    /// `pep`.
+    Pep(PepOptions),
+    /// `kblpp`.
+    Kblpp(K),
+}
+
+/// The profilers by name, with a key and its values for each parameter.
+const PROFILERS: &[(&str, &[(&str, &str)])] = &[
+    ("edges", &[]),
+    ("blpp", &[("storage", "`array` or `hash`")]),
+    (
+        "pep",
+        &[
+            ("samples", "a number from 1 to 4294967295"),
+            ("stride", "a number from 1 to 4294967295"),
+            ("schedule", "`simplified`, `arnold-grove` or `timer`"),
+            ("placement", "`smart`, `naive` or `hot`"),
+            ("skip", "`round-robin`, `random` or `jikes`"),
+            ("overrun", "`ignore`, `restart` or `cancel`"),
+            ("seed", "a number"),
+        ],
+    ),
+    ("kblpp", &[("k", "a number from 2 to 1024")]),
+];
+
+/// What PEP's authors found best: PEP(64,17).
+const SAMPLES: u32 = 64;
+/// See [`SAMPLES`].
+const STRIDE: u32 = 17;
+/// The k of the table in the design: a few iterations, at little cost.
+const USUAL_K: u32 = 8;
+
+/// The words for placements.
+const PLACEMENTS: &[(&str, Placement)] =
+    &[("smart", Placement::Smart), ("naive", Placement::Naive), ("hot", Placement::Hot)];
+
+/// The parameters of a spec, by key.
+struct Keys<'a> {
+    profiler: &'a str,
+    given: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Keys<'a> {
+    fn parse(profiler: &'a str, text: &'a str, known: &[(&str, &str)]) -> Result<Keys<'a>, String> {
+        let mut given: Vec<(&str, &str)> = Vec::new();
+        for part in text.split(',').filter(|part| !part.is_empty()) {
+            let Some((key, value)) = part.split_once('=') else {
+                return Err(format!("`{part}` is not of the form key=value; {}", keys_of(profiler, known)));
+            };
+            if !known.iter().any(|&(name, _)| name == key) {
+                return Err(format!("`{profiler}` has no key `{key}`; {}", keys_of(profiler, known)));
+            }
+            if given.iter().any(|&(name, _)| name == key) {
+                return Err(format!("`{key}` is given twice"));
+            }
+            given.push((key, value));
+        }
+        Ok(Keys { profiler, given })
+    }
+
+    fn text(&self, key: &str) -> Option<&'a str> {
+        self.given.iter().find(|&&(name, _)| name == key).map(|&(_, value)| value)
+    }
+
+    /// The value of a key, or another; the message says what it may be.
+    fn value<T: FromStr>(&self, key: &str, otherwise: T) -> Result<T, String> {
+        let Some(text) = self.text(key) else { return Ok(otherwise) };
+        text.parse().map_err(|_| self.wrong(key, text))
+    }
+
+    /// The value of a key among a few words.
+    fn one_of<T: Copy>(&self, key: &str, words: &[(&str, T)], otherwise: T) -> Result<T, String> {
+        let Some(text) = self.text(key) else { return Ok(otherwise) };
+        let found = words.iter().find(|&&(word, _)| word == text);
+        found.map(|&(_, value)| value).ok_or_else(|| self.wrong(key, text))
+    }
+
+    fn wrong(&self, key: &str, text: &str) -> String {
+        let known =
+            PROFILERS.iter().find(|&&(name, _)| name == self.profiler).map_or(&[][..], |found| found.1);
+        let allowed = known.iter().find(|&&(name, _)| name == key).map_or("", |found| found.1);
+        format!("`{key}={text}`: {key} is {allowed}")
+    }
+}
+
+/// "its keys are ..." for messages.
+fn keys_of(profiler: &str, known: &[(&str, &str)]) -> String {
+    match known {
+        [] => format!("`{profiler}` has no keys"),
+        _ => {
+            let keys: Vec<String> = known.iter().map(|(key, values)| format!("{key} ({values})")).collect();
+            format!("its keys are {}", keys.join(", "))
+        }
+    }
+}
+
+impl FromStr for ProfileSpec {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+        let Some(&(_, known)) = PROFILERS.iter().find(|&&(profiler, _)| profiler == name) else {
+            let names: Vec<&str> = PROFILERS.iter().map(|&(name, _)| name).collect();
+            return Err(format!("there is no profiler `{name}`; there are {}", names.join(", ")));
+        };
+        let keys = Keys::parse(name, rest, known)?;
+        Ok(match name {
+            "blpp" => {
+                let words = [("array", Storage::Array), ("hash", Storage::Hash)];
+                ProfileSpec::Blpp(keys.one_of("storage", &words, Storage::Array)?)
+            }
+            "pep" => ProfileSpec::Pep(pep(&keys)?),
+            "kblpp" => {
+                let k = keys.value("k", USUAL_K)?;
+                let k = K::new(k).map_err(|_| keys.wrong("k", &k.to_string()))?;
+                ProfileSpec::Kblpp(k)
+            }
+            _ => ProfileSpec::Edges,
+        })
+    }
+}
+
+fn pep(keys: &Keys<'_>) -> Result<PepOptions, String> {
+    let shapes =
+        [("simplified", Shape::Simplified), ("arnold-grove", Shape::ArnoldGrove), ("timer", Shape::Timer)];
+    let skips = Skip::ALL.iter().map(|&skip| (skip.name(), skip)).collect::<Vec<_>>();
+    let overruns = Overrun::ALL.iter().map(|&overrun| (overrun.name(), overrun)).collect::<Vec<_>>();
+    let shape = keys.one_of("schedule", &shapes, Shape::Simplified)?;
+    let (samples, stride) = (keys.value("samples", SAMPLES)?, keys.value("stride", STRIDE)?);
+    let window = match shape {
+        Shape::Timer => match keys.text("samples").or(keys.text("stride")) {
+            Some(_) => {
+                return Err(
+                    "schedule=timer takes one sample at a tick: it has no samples and no stride".into()
+                );
+            }
+            None => Parameters::timer(),
+        },
+        _ => Parameters::new(shape, samples, stride).map_err(|error| error.to_string())?,
+    };
+    let window = window
+        .with_skip(keys.one_of("skip", &skips, Skip::RoundRobin)?, keys.value("seed", 0u64)?)
+        .with_overrun(keys.one_of("overrun", &overruns, Overrun::Ignore)?);
+    Ok(PepOptions { window, placement: keys.one_of("placement", PLACEMENTS, Placement::Smart)? })
+}
+
+impl Display for ProfileSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProfileSpec::Edges => f.write_str("edges"),
+            ProfileSpec::Blpp(Storage::Array) => f.write_str("blpp:storage=array"),
+            ProfileSpec::Blpp(Storage::Hash) => f.write_str("blpp:storage=hash"),
+            ProfileSpec::Pep(PepOptions { window, placement }) => {
+                f.write_str("pep:")?;
+                if window.shape() != Shape::Timer {
+                    write!(f, "samples={},stride={},", window.samples(), window.stride())?;
+                }
+                let placement =
+                    PLACEMENTS.iter().find(|known| known.1 == *placement).map_or("", |known| known.0);
+                write!(f, "schedule={},placement={placement}", window.shape())?;
+                if (window.skip(), window.overrun(), window.seed()) != (Skip::RoundRobin, Overrun::Ignore, 0)
+                {
+                    write!(f, ",skip={},overrun={},seed={}", window.skip(), window.overrun(), window.seed())?;
+                }
+                Ok(())
+            }
+            ProfileSpec::Kblpp(k) => write!(f, "kblpp:k={}", k.get()),
+        }
+    }
+}
+
+impl ProfileOptions {
+    /// Adds a profiler. `Err` if it is there already.
+    pub fn add(&mut self, spec: ProfileSpec) -> Result<(), String> {
+        let before = match spec {
+            ProfileSpec::Edges => std::mem::replace(&mut self.edges, true),
+            ProfileSpec::Blpp(storage) => self.blpp.replace(storage).is_some(),
+            ProfileSpec::Pep(pep) => self.pep.replace(pep).is_some(),
+            ProfileSpec::Kblpp(k) => self.kblpp.replace(k).is_some(),
+        };
+        match before {
+            true => Err("each profiler can be asked for once".into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Those that were asked for.
+    pub fn specs(&self) -> Vec<ProfileSpec> {
+        let edges = self.edges.then_some(ProfileSpec::Edges);
+        let blpp = self.blpp.map(ProfileSpec::Blpp);
+        let pep = self.pep.map(ProfileSpec::Pep);
+        let kblpp = self.kblpp.map(ProfileSpec::Kblpp);
+        [edges, blpp, pep, kblpp].into_iter().flatten().collect()
+    }
+
+    /// What compiled code must count for them. All path profilers share one numbering: PEP's placement is that of all.
+    pub fn instrumentation(&self) -> Instrumentation {
+        let paths = (self.blpp.is_some() || self.pep.is_some() || self.kblpp.is_some()).then(|| {
+            PathInstrumentation {
+                placement: self.pep.map_or(Placement::Smart, |pep| pep.placement),
+                exact: self.blpp,
+                forest: self.kblpp.is_some(),
+                sampled: self.pep.is_some(),
+            }
+        });
+        Instrumentation { edges: self.edges, paths }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        text.parse::<ProfileSpec>().expect_err("it is wrong")
+    }
+
+    #[test]
+    fn specs_are_read() {
+        assert_eq!("edges".parse(), Ok(ProfileSpec::Edges));
+        assert_eq!("blpp".parse(), Ok(ProfileSpec::Blpp(Storage::Array)));
+        assert_eq!("blpp:storage=hash".parse(), Ok(ProfileSpec::Blpp(Storage::Hash)));
+        let window = Parameters::new(Shape::Simplified, 64, 17).expect("in range");
+        let pep = PepOptions { window, placement: Placement::Smart };
+        assert_eq!("pep".parse(), Ok(ProfileSpec::Pep(pep)));
+        let window = Parameters::new(Shape::ArnoldGrove, 16, 3).expect("in range");
+        let pep = PepOptions { window, placement: Placement::Hot };
+        let text = "pep:stride=3,samples=16,schedule=arnold-grove,placement=hot";
+        assert_eq!(text.parse(), Ok(ProfileSpec::Pep(pep)));
+        assert_eq!("kblpp:k=3".parse(), Ok(ProfileSpec::Kblpp(K::new(3).expect("in range"))));
+    }
+
+    #[test]
+    fn specs_are_written_as_they_are_read() {
+        for text in [
+            "edges",
+            "blpp:storage=hash",
+            "kblpp:k=16",
+            "pep:schedule=timer,placement=naive",
+            "pep:samples=64,stride=17,schedule=simplified,placement=smart",
+            "pep:samples=2,stride=3,schedule=arnold-grove,placement=hot,skip=random,overrun=restart,seed=7",
+        ] {
+            assert_eq!(text.parse::<ProfileSpec>().map(|spec| spec.to_string()), Ok(text.to_string()));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_what_would_be_right() {
+        for (text, part) in [
+            ("paths", "there are edges, blpp, pep, kblpp"),
+            ("edges:k=1", "`edges` has no keys"),
+            ("pep:sample=3", "its keys are samples"),
+            ("pep:samples", "key=value"),
+            ("pep:samples=0", "samples is 0"),
+            ("pep:stride=x", "stride is a number from 1"),
+            ("pep:stride=1,stride=2", "given twice"),
+            ("pep:schedule=timer,stride=2", "no stride"),
+            ("kblpp:k=1", "from 2 to 1024"),
+            ("kblpp:k=9999", "from 2 to 1024"),
+            ("blpp:storage=disk", "`array` or `hash`"),
+        ] {
+            assert!(refused(text).contains(part), "{text}: {}", refused(text));
+        }
+        let mut options = ProfileOptions::default();
+        assert_eq!(options.add(ProfileSpec::Edges), Ok(()));
+        assert!(options.add(ProfileSpec::Edges).is_err());
+    }
+}

@@ -1,0 +1,198 @@
+//! The profilers of one virtual machine at work: what compiled code calls where paths end, and what is done at yieldpoints.
+//!
+//! All calls come from the thread of the virtual machine; nothing here allocates in the steady state. Green threads share
+//! the tables, so their counts are merged as they come; what an activation must remember is in its frame
+//! ([`ForestFrame`]).
+
+use super::counters::CounterArea;
+use super::instrument::{Instrumentation, Instrumented, VersionPaths};
+use super::spec::ProfileOptions;
+use crate::compiled::{CodeId, Entry, Level};
+use crate::context::{Context, NO_PATH, control};
+use crate::vm::Machinery;
+use holloway_bytecode::FunctionId;
+use holloway_profilers::kblpp::{Activation, Forest};
+use holloway_profilers::schedule::{Client, Kinds, Schedule, Verdict, Word, YieldKind};
+use holloway_profilers::stream::{Losses, Lost, PathTable, SampledPaths, Storage};
+use holloway_profilers::{BranchArm, PathNumber, VersionId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A piece of code that counts, from its installation on, even when the code itself is gone.
+#[derive(Debug)]
+pub struct Version {
+    /// Whose code.
+    pub function: FunctionId,
+    /// How it is entered.
+    pub entry: Entry,
+    /// How it was compiled.
+    pub level: Level,
+    /// What its counts mean.
+    pub instrumented: Instrumented,
+}
+
+/// What an activation of compiled code keeps in its frame for the k-slab forest.
+#[repr(C)]
+pub struct ForestFrame {
+    activation: u64,
+    version: u64,
+}
+
+impl ForestFrame {
+    /// The words of a frame at the entry of this version.
+    pub fn words(version: u32) -> [u64; 2] {
+        [Activation::default().to_bits(), u64::from(version)]
+    }
+}
+
+/// The profilers of a machine.
+pub(crate) struct Profiling {
+    pub(super) options: ProfileOptions,
+    pub(super) counters: Option<Arc<CounterArea>>,
+    pub(super) versions: BTreeMap<u32, Version>,
+    /// Exact counts of paths in hash tables.
+    pub(super) table: PathTable,
+    pub(super) forest: Option<Forest>,
+    pub(super) schedule: Option<Schedule>,
+    pub(super) samples: SampledPaths,
+    pub(super) losses: Losses,
+}
+
+impl Profiling {
+    /// Makes what the options ask for. `Err` if the system has no memory for counters.
+    pub fn new(options: ProfileOptions) -> Result<Profiling, String> {
+        let counters = if options.instrumentation().is_needed() {
+            let area = CounterArea::new().map_err(|error| format!("no memory for counters: {error}"))?;
+            Some(Arc::new(area))
+        } else {
+            None
+        };
+        let schedule = match options.pep {
+            Some(pep) => {
+                let client = Client { kinds: Kinds::PATH_ENDS, parameters: pep.window };
+                Some(Schedule::new(&[client]).map_err(|error| error.to_string())?)
+            }
+            None => None,
+        };
+        Ok(Profiling {
+            options,
+            counters,
+            versions: BTreeMap::new(),
+            table: PathTable::new(Storage::Hash),
+            forest: options.kblpp.map(Forest::new),
+            schedule,
+            samples: SampledPaths::default(),
+            losses: Losses::default(),
+        })
+    }
+
+    /// What compiled code is to count.
+    pub fn instrumentation(&self) -> Instrumentation {
+        self.options.instrumentation()
+    }
+
+    /// The counters of compiled code.
+    pub fn counters(&self) -> Option<Arc<CounterArea>> {
+        self.counters.clone()
+    }
+
+    /// Are yieldpoints looked at, so that there must be ticks.
+    pub fn samples(&self) -> bool {
+        self.schedule.is_some()
+    }
+
+    /// Code was installed.
+    pub fn installed(&mut self, code: CodeId, version: Version) {
+        if let Some(VersionPaths { dag, .. }) = &version.instrumented.paths
+            && self.options.blpp.is_some()
+        {
+            self.table.define(VersionId(code.0), dag.paths());
+        }
+        self.versions.insert(code.0, version);
+    }
+
+    /// An activation of this code ends without the end of the path that it is on.
+    pub fn lost(&mut self, code: CodeId, reason: Lost) {
+        if self.versions.get(&code.0).is_some_and(|version| version.instrumented.paths.is_some()) {
+            self.losses.add(reason);
+        }
+    }
+
+    /// Takes a sample of a path.
+    fn record(&mut self, version: VersionId, path: PathNumber) {
+        let versions = &self.versions;
+        let mut decode = |version: VersionId, path: PathNumber, out: &mut Vec<BranchArm>| {
+            let known = versions.get(&version.0).and_then(|version| version.instrumented.paths.as_ref());
+            let path = known.and_then(|paths| paths.dag.decode(path));
+            out.extend(path.into_iter().flat_map(|path| path.branches));
+        };
+        self.samples.record(version, path, &mut decode);
+    }
+}
+
+/// A yieldpoint was taken, after a tick or in an open window: `path` ends there, if any does, of the code at `place`. Samples if the
+/// schedule says so, and sets the control word to what the schedule needs. True if threads are to be switched.
+pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, path: u64, place: u64) -> bool {
+    let Some(schedule) = &mut vm.profiling.schedule else { return ticked };
+    if ticked {
+        schedule.tick();
+    }
+    let kind = if path == NO_PATH { YieldKind::Prologue } else { YieldKind::Header };
+    let decision = schedule.yieldpoint(kind);
+    match schedule.word() {
+        Word::None => {}
+        // A signal may have set it meanwhile, which sets it to all, too.
+        Word::All => vm.context.control.store(control::ALL, Ordering::SeqCst),
+        Word::Calls => {
+            let control = &vm.context.control;
+            // Nothing to do where it is set to all already.
+            let _ =
+                control.compare_exchange(control::NONE, control::CALLS, Ordering::SeqCst, Ordering::SeqCst);
+        }
+    }
+    if decision.verdict(0) == Verdict::Take {
+        vm.profiling.record(VersionId((place >> 32) as u32), path);
+    }
+    decision.switch
+}
+
+/// The machinery behind a context.
+///
+/// # Safety
+/// The context is live, and the caller holds no other reference into the machinery.
+unsafe fn machinery<'a>(ctx: *mut Context) -> &'a mut Machinery {
+    // SAFETY: by the caller's promise.
+    unsafe { &mut *(*ctx).machine }
+}
+
+/// A path ended that is counted in the table.
+pub(crate) unsafe extern "C" fn count_path(ctx: *mut Context, version: u64, path: u64) {
+    // SAFETY: called by compiled code with its context, while no reference into the machinery is held.
+    let vm = unsafe { machinery(ctx) };
+    vm.profiling.table.count(VersionId(version as u32), path);
+}
+
+/// A path ended that goes into the k-slab forest.
+pub(crate) unsafe extern "C" fn grow_forest(ctx: *mut Context, path: u64, frame: *mut ForestFrame) {
+    // SAFETY: as `count_path`; the frame is a slot of the frame of the calling code.
+    let (vm, frame) = unsafe { (machinery(ctx), &mut *frame) };
+    let Some(forest) = &mut vm.profiling.forest else { return };
+    let mut activation = Activation::from_bits(frame.activation);
+    forest.path(&mut activation, VersionId(frame.version as u32), path);
+    frame.activation = activation.to_bits();
+}
+
+/// A path ended where there is no yieldpoint, while yieldpoints are taken. Only an open window is interested.
+pub(crate) unsafe extern "C" fn sample_path(ctx: *mut Context, version: u64, path: u64) {
+    // SAFETY: as `count_path`.
+    let vm = unsafe { machinery(ctx) };
+    if let Some(schedule) = &mut vm.profiling.schedule
+        && schedule.window(0).is_open()
+    {
+        // What else the schedule decides, the next yieldpoint sees: the control word stays as it is until then.
+        if schedule.yieldpoint(YieldKind::Header).verdict(0) == Verdict::Take {
+            vm.profiling.record(VersionId(version as u32), path);
+        }
+    }
+}

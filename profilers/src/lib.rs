@@ -8,6 +8,7 @@
 
 mod graph;
 mod ids;
+pub mod osp;
 
 pub use graph::{ControlFlow, Graph};
 pub use ids::{Arm, BlockId, BranchArm, BranchId, Edge, MethodId, PathNumber, VersionId};

@@ -6,6 +6,9 @@ use super::random::Ratio;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+/// The smallest mean skip.
+pub const MIN_RATE: u64 = 2;
+
 /// The largest mean skip.
 pub const MAX_RATE: u64 = 1 << 40;
 
@@ -57,7 +60,7 @@ pub struct Config {
     /// and itself. It is allocated at the start and never grows.
     pub memory: usize,
     /// The mean number of blocks between two samples, the paper's f, at the start; it is also the lower bound of f. See
-    /// [`rate_for`].
+    /// [`rate_for`]. At least 2: a mean of 1 leaves nothing to chance, and samples would keep step with a loop.
     pub rate: u64,
     /// How long subpaths are.
     pub lengths: Lengths,
@@ -99,7 +102,7 @@ impl Config {
     ///
     /// Names the first parameter out of range, and the range.
     pub fn validate(&self) -> Result<(), Invalid> {
-        in_range("rate", self.rate, 1, MAX_RATE)?;
+        in_range("rate", self.rate, MIN_RATE, MAX_RATE)?;
         in_range("memory", self.memory as u64, 1, MAX_MEMORY as u64)?;
         match self.ageing {
             Ageing::None => Ok(()),
@@ -113,7 +116,7 @@ impl Config {
 #[must_use]
 pub fn rate_for(expected_blocks: u64, entries: usize, gain: f64, lower_bound: u64) -> u64 {
     let rate = expected_blocks as f64 / (entries.max(1) as f64 * gain.max(1.0));
-    (rate as u64).clamp(lower_bound.max(1), MAX_RATE)
+    (rate as u64).clamp(lower_bound.max(MIN_RATE), MAX_RATE)
 }
 
 /// A parameter out of range.

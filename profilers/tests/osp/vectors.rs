@@ -125,7 +125,7 @@ fn the_first_rate_follows_from_memory_and_gain() {
 fn errors_name_the_range() {
     let error = |config: Config| Profiler::new(config).unwrap_err().to_string();
     let config = Config::default;
-    assert_eq!(error(Config { rate: 0, ..config() }), "osp: rate cannot be 0; valid: 1..=1099511627776");
+    assert_eq!(error(Config { rate: 0, ..config() }), "osp: rate cannot be 0; valid: 2..=1099511627776");
     let small = error(Config { memory: 700, ..config() });
     assert!(small.starts_with("osp: memory cannot be 700; valid: "), "{small}");
     let least = small.rsplit_once(' ').unwrap().0.split("valid: ").nth(1).unwrap();

@@ -6,8 +6,10 @@
 
 #![forbid(unsafe_code)]
 
+pub mod calls;
 mod graph;
 mod ids;
+pub mod layout;
 pub mod osp;
 
 pub use graph::{ControlFlow, Graph};

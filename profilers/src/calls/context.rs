@@ -44,7 +44,7 @@ const ROOT: NodeId = NodeId::MAX;
 
 /// A tree of contexts with weights. Trees are equal if their contexts with weights of their own are.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(from = "Stored", into = "Stored")]
+#[serde(try_from = "Stored", into = "Stored")]
 pub struct ContextTree {
     depth: usize,
     nodes: Vec<Node>,
@@ -206,11 +206,20 @@ impl Default for ContextTree {
     }
 }
 
-impl From<Stored> for ContextTree {
-    fn from(Stored { depth, nodes }: Stored) -> Self {
-        let numbered = (0..).zip(&nodes);
-        let children = numbered.map(|(id, node)| ((node.parent, node.position, node.method), id)).collect();
-        Self { depth, nodes, children }
+impl TryFrom<Stored> for ContextTree {
+    type Error = Invalid;
+
+    fn try_from(Stored { depth, nodes }: Stored) -> Result<Self, Invalid> {
+        let mut tree = Self { depth, ..Self::new() };
+        for node in nodes {
+            let at = tree.nodes.len();
+            let known = node.parent == ROOT || (node.parent as usize) < at;
+            if !known || tree.child(node.parent, node.position, node.method) as usize != at {
+                return Err(Invalid::new("context", at, "contexts that differ, behind that of their caller"));
+            }
+            tree.nodes[at].weight = node.weight;
+        }
+        Ok(tree)
     }
 }
 

@@ -84,7 +84,8 @@ pub fn credit(graph: &mut CallGraph, paths: &[SampledPath], scale: Scale) -> Res
     for path in paths {
         for call in &path.calls {
             let passed = if call.inlined { &mut inlined } else { &mut called };
-            *passed.entry(call.edge).or_default() += path.count;
+            let sum = passed.entry(call.edge).or_default();
+            *sum = sum.saturating_add(path.count);
         }
     }
     let (numerator, denominator) = match scale {

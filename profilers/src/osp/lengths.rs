@@ -38,7 +38,7 @@ pub struct Lengths {
     /// The prior of a length is this times its probability.
     assigned: f64,
     /// The mean length, times 2^16.
-    mean_scaled: u64,
+    mean_scaled: u32,
     longest: u16,
 }
 
@@ -117,7 +117,7 @@ impl Lengths {
         Ok(Self {
             rows: alias_rows(weights, total),
             assigned: 1.0,
-            mean_scaled: u64::try_from((sum << SCALE) / total).expect("a mean is at most the longest"),
+            mean_scaled: u32::try_from((sum << SCALE) / total).expect("a mean is at most the longest"),
             longest: narrow(last.0),
         })
     }
@@ -133,7 +133,7 @@ impl Lengths {
     /// The mean length in blocks.
     #[must_use]
     pub fn mean(&self) -> f64 {
-        self.mean_scaled as f64 / f64::from(1u32 << SCALE)
+        f64::from(self.mean_scaled) / f64::from(1u32 << SCALE)
     }
 
     /// The longest length in blocks.
@@ -163,7 +163,7 @@ impl Lengths {
     }
 
     /// The mean length times 2^16.
-    pub(super) fn mean_scaled(&self) -> u64 {
+    pub(super) fn mean_scaled(&self) -> u32 {
         self.mean_scaled
     }
 

@@ -25,16 +25,12 @@ use super::config::{Ageing, Config, Invalid, MAX_MEMORY, Starts};
 use super::describe::{Coder, Deltas, Writer};
 use super::encoding::Encoder;
 use super::hot_list::{Added, HotList};
-use super::lengths::SCALE;
-use super::random::{Random, Ratio};
-use super::sample::{Row, Sample, Stratum};
+use super::random::Random;
+use super::sample::{LAST_RATE, Row, Sample, Stratum, quarter_more, ratio_of};
 use crate::BlockId;
 
 /// The least number of entries that a hot list is worth having.
 const MIN_ENTRIES: usize = 16;
-
-/// Beyond this rate nothing is sampled any more.
-const LAST_RATE: u64 = 1 << 46;
 
 /// When and how much to sample next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,7 +198,7 @@ impl<C: Coder> Profiler<C> {
     /// Asks, at a tick, for how many blocks to sample ([`Starts::Timer`]); `None` if this tick shall pass, which happens
     /// when the hot list was thinned and samples are taken more seldom.
     pub fn wanted(&mut self) -> Option<u32> {
-        let ratio = self.ratio(self.config.rate, self.rate);
+        let ratio = ratio_of(self.dead_time(), self.config.rate, self.rate);
         self.random.happens(ratio).then_some(self.plan.length)
     }
 
@@ -303,7 +299,7 @@ impl<C: Coder> Profiler<C> {
         let mut newcomer = true;
         let mut full = self.now.add(id, length, encode) == Added::Full;
         while full {
-            let rate = (self.rate * 5).div_ceil(4);
+            let rate = quarter_more(self.rate);
             if rate > LAST_RATE {
                 break;
             }
@@ -318,12 +314,8 @@ impl<C: Coder> Profiler<C> {
     }
 
     /// The mean length times 2^16 where the skip does not run during a sample.
-    fn dead_time(&self) -> u64 {
+    fn dead_time(&self) -> u32 {
         if self.config.starts == Starts::Weights { 0 } else { self.config.lengths.mean_scaled() }
-    }
-
-    fn ratio(&self, low: u64, high: u64) -> Ratio {
-        ratio_of(self.dead_time(), low, high)
     }
 
     /// Ends the epochs that have passed.
@@ -365,12 +357,6 @@ impl<C: Coder> Profiler<C> {
         });
         Sample::new(&self.config, rate, self.dead_time(), strata.collect(), rows.collect())
     }
-}
-
-/// (low + E) / (high + E), where `dead_time` is E times 2^16.
-fn ratio_of(dead_time: u64, low: u64, high: u64) -> Ratio {
-    Ratio::new((low << SCALE) + dead_time, (high << SCALE) + dead_time)
-        .expect("rates grow and are below 2^46")
 }
 
 /// Whether lists within a memory would have enough entries.

@@ -50,7 +50,7 @@ pub struct Sample {
     /// The paper's f, in blocks.
     pub rate: u64,
     /// How many blocks pass during a sample on average, times 2^16.
-    dead_time: u64,
+    dead_time: u32,
     /// Lengths, ascending.
     pub strata: Vec<Stratum>,
     /// Distinct subpaths, by length and identity.
@@ -61,7 +61,7 @@ impl Sample {
     pub(super) fn new(
         config: &Config,
         rate: u64,
-        dead_time: u64,
+        dead_time: u32,
         strata: Vec<Stratum>,
         mut rows: Vec<Row>,
     ) -> Self {
@@ -73,7 +73,7 @@ impl Sample {
     /// How many samples there are, repetitions included.
     #[must_use]
     pub fn samples(&self) -> u64 {
-        self.rows.iter().map(|row| row.count).sum()
+        self.rows.iter().fold(0, |sum, row| sum.saturating_add(row.count))
     }
 
     /// The paper's G: samples for each distinct subpath; 0 if there is none.
@@ -109,7 +109,7 @@ impl Sample {
         self.rows.dedup_by(|next, row| {
             let same = (next.length, next.id) == (row.length, row.id);
             if same {
-                row.count += next.count;
+                row.count = row.count.saturating_add(next.count);
                 row.blocks = row.blocks.take().or(next.blocks.take());
             }
             same
@@ -117,13 +117,13 @@ impl Sample {
         Ok(())
     }
 
-    /// Thins the sample as if it had been taken at a larger rate; at a smaller one nothing happens.
+    /// Thins the sample as if it had been taken at a larger rate, 2^46 at most; at a smaller one nothing happens.
     pub fn thin_to(&mut self, rate: u64, random: &mut Random) {
+        let rate = rate.min(LAST_RATE);
         if rate <= self.rate {
             return;
         }
-        let scaled = |rate: u64| (rate << SCALE) + self.dead_time;
-        let ratio = Ratio::new(scaled(self.rate), scaled(rate)).expect("rates are below 2^46");
+        let ratio = ratio_of(self.dead_time, self.rate, rate);
         for row in &mut self.rows {
             row.count = random.binomial(row.count, ratio);
         }
@@ -133,8 +133,23 @@ impl Sample {
 
     /// Thins the sample until it has at most so many distinct subpaths: for a store with a limit.
     pub fn limit(&mut self, distinct: usize, random: &mut Random) {
-        while self.rows.len() > distinct {
-            self.thin_to((self.rate * 5).div_ceil(4), random);
+        while self.rows.len() > distinct && self.rate < LAST_RATE {
+            self.thin_to(quarter_more(self.rate), random);
         }
+        self.rows.truncate(distinct);
     }
+}
+
+/// Beyond this rate nothing is sampled any more.
+pub(super) const LAST_RATE: u64 = 1 << 46;
+
+/// The next larger rate.
+pub(super) fn quarter_more(rate: u64) -> u64 {
+    (rate.saturating_mul(5).div_ceil(4)).max(1)
+}
+
+/// (low + E) / (high + E), what remains of the samples when the rate grows up to 2^46; `dead_time` is E times 2^16.
+pub(super) fn ratio_of(dead_time: u32, low: u64, high: u64) -> Ratio {
+    let scaled = |rate: u64| (rate << SCALE) + u64::from(dead_time);
+    Ratio::new(scaled(low), scaled(high)).expect("rates grow up to 2^46")
 }

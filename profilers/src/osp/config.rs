@@ -45,9 +45,9 @@ pub enum Starts {
     #[default]
     Skips,
     /// The skip, counted in weights of blocks: a place is chosen with a probability that is proportional to the weight
-    /// of its block (up to weight/(2 rate), relative). With weight 1 for targets of back edges and 0 for all others, only
-    /// subpaths that start there are sampled; with the cost of a block as its weight, costly ones more often (paper,
-    /// section 5).
+    /// of its block (up to weight/(2 rate), relative, and as long as the rate is large against the weight of a whole
+    /// subpath, which thinning neglects here). With weight 1 for targets of back edges and 0 for all others, only subpaths
+    /// that start there are sampled; with the cost of a block as its weight, costly ones more often (paper, section 5).
     Weights,
     /// Somebody else, a timer for instance, who supplies an estimate of how many blocks were executed.
     Timer,

@@ -116,6 +116,37 @@ fn check_memory<C: Coder>(mut profiler: Profiler<C>, graph: &Graph, memory: usiz
     assert!(distinct <= limit && profiler.work().taken > 0);
 }
 
+/// When a list that is full is thinned, the subpath for which there was no room is no better off than the others; and a
+/// tenth of the list is free, but for that one.
+#[test]
+fn the_newcomer_takes_its_chance() {
+    let (mut survived, mut expected, mut variance, mut events) = (0.0, 0.0, 0.0, 0);
+    for seed in 0..60 {
+        let lengths = Lengths::weighted(&[(2, 1)]).unwrap();
+        let mut profiler = Profiler::new(Config { lengths, memory: 2_500, ..rolling(2, seed) }).unwrap();
+        for block in 0..6_000 {
+            let (rate, thinnings) = (profiler.rate(), profiler.work().thinnings);
+            profiler.enter_block(BlockId(block));
+            if profiler.work().thinnings == thinnings {
+                continue;
+            }
+            let newest = Some(vec![BlockId(block - 1), BlockId(block)]);
+            survived += f64::from(u8::from(profiler.sample().rows.iter().any(|row| row.blocks == newest)));
+            let chance = (rate as f64 + 2.0) / (profiler.rate() as f64 + 2.0);
+            expected += chance;
+            variance += chance * (1.0 - chance);
+            events += 1;
+            let (distinct, limit) = profiler.occupancy();
+            assert!((distinct - 1) * 10 <= limit * 9, "{distinct} of {limit}");
+        }
+    }
+    assert!(events > 500, "{events}");
+    assert!(
+        (survived - expected).abs() < 4.0 * f64::sqrt(variance),
+        "{survived} of {events}, {expected} expected"
+    );
+}
+
 /// 32 KiB hold as many subpaths, with descriptions, as the paper's profiler had in 43 KB without them (JLex: 891).
 #[test]
 fn thirty_two_kilobytes_hold_what_the_paper_had_in_forty() {

@@ -7,10 +7,16 @@
 #![forbid(unsafe_code)]
 
 pub mod calls;
+pub mod edges;
 mod graph;
 mod ids;
+pub mod kblpp;
 pub mod layout;
+pub mod metrics;
 pub mod osp;
+pub mod paths;
+pub mod schedule;
+pub mod stream;
 
 pub use graph::{ControlFlow, Graph};
 pub use ids::{Arm, BlockId, BranchArm, BranchId, Edge, MethodId, PathNumber, VersionId};

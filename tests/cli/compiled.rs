@@ -44,7 +44,7 @@ fn stages_are_shown_and_repeat() {
         ("ir", &["region wear", "load Lane::depth", "after all passes"][..]),
         ("ir:build", &["call Lane.walk", "after build"]),
         ("ir:gvn", &["after gvn", "after gvn (run 2)"]),
-        ("clif", &["function u0", "imul", "context.control", "helper yieldpoint", "Lane.walk:0 in wear:5"]),
+        ("clif", &["function u0", "imul", "context.control", "context.yieldpoint", "Lane.walk:0 in wear:5"]),
         (
             "asm",
             &[

@@ -2,7 +2,7 @@
 //! a pointer to it in a register, and so will machine code; therefore it is `repr(C)`, never moves, and holds copies of
 //! addresses rather than owners. Everything slow is behind [`Context::machine`].
 
-use crate::compiled::EXITS;
+use crate::compiled::{EXITS, Stub};
 use crate::heap::Run;
 use crate::layout::Header;
 use crate::loader::ReceiverCell;
@@ -46,6 +46,9 @@ pub struct Context {
     pub resume_base: *mut u64,
     /// The rest of the virtual machine. Slow paths only.
     pub machine: *mut Machinery,
+    /// What compiled code calls on its slow paths. In memory rather than in the code, where Cranelift would move the constants
+    /// out of loops, into registers that the loops need.
+    pub stubs: [u64; Stub::ALL.len()],
     /// Compiled code is entered above this address of the native stack only.
     pub native_limit: *const u8,
     /// Where the running compiled code stands, set before it calls a helper.
@@ -77,6 +80,7 @@ impl Default for Context {
             resume_pc: std::ptr::null(),
             resume_base: std::ptr::null_mut(),
             machine: std::ptr::null_mut(),
+            stubs: Stub::addresses(),
             native_limit: std::ptr::null(),
             exit_place: 0,
             exit_depth: 0,

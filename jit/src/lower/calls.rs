@@ -9,6 +9,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_codegen::isa::CallConv;
 use holloway_bytecode::Native;
+use holloway_vm::compiled::Stub;
 
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
 
@@ -63,14 +64,15 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// Calls a helper that preserves all registers, with the context and these words.
-    pub fn preserving_call(&mut self, address: u64, words: &[clif::Value]) {
+    /// Calls a stub, with the context and these words.
+    pub fn preserving_call(&mut self, stub: Stub, words: &[clif::Value]) {
         let signature = self.import(vec![kind::PRESERVING; words.len() + 1], || {
             let mut signature = Signature::new(CallConv::PreserveAll);
             signature.params.extend((0..words.len() + 1).map(|_| AbiParam::new(types::I64)));
             signature
         });
-        let callee = self.constant(types::I64, address);
+        let offset = self.model.context.stub(stub);
+        let callee = self.builder.ins().load(types::I64, PLAIN, self.context, offset);
         let mut arguments = vec![self.context];
         arguments.extend(words);
         self.builder.ins().call_indirect(signature, callee, &arguments);
@@ -208,7 +210,7 @@ impl Lowering<'_, '_> {
         self.builder.ins().brif(taken, slow, &[], next, &[]);
         self.switch_to(slow);
         self.store_place(value, Reason::Yieldpoint.name());
-        self.preserving_call(self.model.helpers.yieldpoint, &[]);
+        self.preserving_call(Stub::Yieldpoint, &[]);
         let leave = self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.leave);
         let exit = self.exit_of(value, Reason::Yieldpoint);
         self.builder.ins().brif(leave, exit, &[], next, &[]);

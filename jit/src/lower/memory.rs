@@ -5,6 +5,7 @@ use crate::ir::{ElementKind, Op, Reason, Value};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};
 use holloway_bytecode::{ClassId, Element};
+use holloway_vm::compiled::Stub;
 use holloway_vm::layout::{ELEMENTS, FIELDS, LENGTH, UNLOGGED};
 
 /// Where the class is in a header.
@@ -143,8 +144,8 @@ impl Lowering<'_, '_> {
         self.builder.ins().brif(unlogged, slow, &[], next, &[]);
         self.switch_to(slow);
         match index {
-            Some(index) => self.preserving_call(self.model.helpers.remember_element, &[object, index]),
-            None => self.preserving_call(self.model.helpers.remember, &[object]),
+            Some(index) => self.preserving_call(Stub::RememberElement, &[object, index]),
+            None => self.preserving_call(Stub::Remember, &[object]),
         }
         self.builder.ins().jump(next, &[]);
         self.switch_to(next);
@@ -172,7 +173,7 @@ impl Lowering<'_, '_> {
         }
         self.switch_to(slow);
         self.store_place(value, Reason::Memory.name());
-        self.preserving_call(self.model.helpers.allocate, &[class_offset]);
+        self.preserving_call(Stub::Allocate, &[class_offset]);
         self.finish_allocation(value, join);
         object
     }
@@ -233,7 +234,7 @@ impl Lowering<'_, '_> {
         }
         self.switch_to(slow);
         self.store_place(value, Reason::Memory.name());
-        self.preserving_call(self.model.helpers.allocate_array, &[class_offset, words]);
+        self.preserving_call(Stub::AllocateArray, &[class_offset, words]);
         self.finish_allocation(value, join);
         array
     }

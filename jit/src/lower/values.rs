@@ -5,6 +5,7 @@ use crate::ir::{Arith, Cond, FloatArith, FloatCond, FloatUnary, Op, Reason, Ty, 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};
 use holloway_bytecode::{ClassId, InterfaceId, Native};
+use holloway_vm::compiled::Stub;
 
 pub(super) fn int_cc(cond: Cond) -> IntCC {
     match cond {
@@ -401,7 +402,7 @@ impl Lowering<'_, '_> {
         let long = self.builder.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, n, 8);
         self.builder.ins().brif(long, compare, &[], join, &[yes.into()]);
         self.switch_to(compare);
-        self.preserving_call(self.model.helpers.same_text, &[x, y]);
+        self.preserving_call(Stub::SameText, &[x, y]);
         let word = self.result();
         let found = self.builder.ins().ireduce(types::I8, word);
         self.builder.ins().jump(join, &[found.into()]);

@@ -1,7 +1,7 @@
 //! What addresses and offsets in compiled code stand for.
 
 use holloway_bytecode::{FunctionId, Native, Program, StringId};
-use holloway_vm::compiled::{EXITS, Model};
+use holloway_vm::compiled::{EXITS, Model, Stub};
 use std::collections::BTreeMap;
 
 /// Longer texts are cut in comments.
@@ -32,16 +32,7 @@ impl Names {
         let size_classes = model.largest_cell() as u64 / 8 + 1;
         add_long(model.size_classes(), size_classes, "table of size classes".to_string());
         let mut add = |address: u64, name: String| add_long(address, 1, name);
-        for (address, name) in [
-            (helpers.yieldpoint, "yieldpoint"),
-            (helpers.allocate, "allocate"),
-            (helpers.allocate_array, "allocate_array"),
-            (helpers.remember, "remember"),
-            (helpers.remember_element, "remember_element"),
-            (helpers.same_text, "same_text"),
-            (helpers.deoptimize, "deoptimize"),
-            (helpers.native, "native"),
-        ] {
+        for (address, name) in [(helpers.deoptimize, "deoptimize"), (helpers.native, "native")] {
             add(address, format!("helper {name}"));
         }
         add(model.cell_sizes(), "table of cell sizes".to_string());
@@ -60,7 +51,7 @@ impl Names {
             add(model.string(StringId(number as u32)), format!("string {}", shortened(text)));
         }
         let offsets = &model.context;
-        let context = BTreeMap::from([
+        let mut context = BTreeMap::from([
             (offsets.control, "control"),
             (offsets.classes, "classes"),
             (offsets.runs, "runs"),
@@ -71,6 +62,7 @@ impl Names {
             (offsets.leave, "leave"),
             (offsets.result, "result"),
         ]);
+        context.extend(Stub::ALL.map(|stub| (offsets.stub(stub), stub.name())));
         let functions = program.functions.iter().map(|function| function.name.to_string()).collect();
         Names {
             addresses,

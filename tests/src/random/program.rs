@@ -14,6 +14,9 @@ const MAIN_BUDGET: i64 = 6_000;
 /// Numbers of iterations of hot loops.
 const SIZES: &[usize] = &[40, 100, 150, 200, 200, 300, 300, 500, 800, 1500, 3000];
 
+/// How many programs of a hundred have several kernels, a second family of classes and many functions.
+const LARGE: usize = 25;
+
 /// The program of a seed.
 pub fn generate(seed: u64) -> Generated {
     let mut generator = Generator::new(seed);
@@ -27,16 +30,21 @@ pub fn generate(seed: u64) -> Generated {
         generator.declare_globals();
     }
     generator.declare_family("A");
-    if generator.choice.percent(40) {
+    // Most programs are small: a mistake needs few things to show, and of small programs more fit into a test's time.
+    // What needs many things together is left to the others.
+    let large = generator.choice.percent(LARGE);
+    if large && generator.choice.percent(80) {
         generator.declare_family("B");
     }
-    for _ in 0..generator.choice.between(1, 5) {
+    let most_functions = if large { 5 } else { 2 };
+    for _ in 0..generator.choice.between(1, most_functions) {
         generator.declare_function();
     }
     if generator.choice.percent(60) {
         generator.declare_globals();
     }
-    for _ in 0..generator.choice.between(2, 3) {
+    let kernels = if large { generator.choice.between(2, 3) } else { 1 };
+    for _ in 0..kernels {
         generator.declare_kernel();
     }
     generator.declare_main();

@@ -32,7 +32,7 @@ mod report;
 pub mod request;
 mod stubs;
 
-pub use model::{ContextOffsets, EXITS, Helpers, Model};
+pub use model::{ContextOffsets, EXITS, Helpers, Model, Stub};
 pub use options::{CompilerFactory, TierOptions};
 pub use perf_map::PerfMap;
 pub use profile::{NoProfile, Profile, Receivers};

@@ -21,6 +21,7 @@ pub struct ContextOffsets {
     pub runs: i32,
     pub globals: i32,
     pub native_limit: i32,
+    pub stubs: i32,
     pub exit_place: i32,
     pub exit_depth: i32,
     pub leave: i32,
@@ -28,22 +29,70 @@ pub struct ContextOffsets {
     pub exits: i32,
 }
 
-/// Addresses of what compiled code calls. The first argument is always the context. All but `deoptimize` and `native` preserve all
-/// registers; those want the place in `exit_place` if they can be seen by who walks the stack.
+impl ContextOffsets {
+    /// Where the address of a stub is.
+    pub fn stub(&self, stub: Stub) -> i32 {
+        self.stubs + 8 * stub as i32
+    }
+}
+
+/// What compiled code calls on its slow paths, with the context as the first argument. Stubs preserve all registers, and want the place in
+/// `exit_place` if they can be seen by who walks the stack. Their addresses are in the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stub {
+    /// `()`: a yieldpoint that is taken; `leave` after.
+    Yieldpoint,
+    /// `(class offset)`: a new object in `result`, or null.
+    Allocate,
+    /// `(class offset, length)`: a new array in `result`, or null.
+    AllocateArray,
+    /// `(object)`: before a store of a reference into an object whose header says so.
+    Remember,
+    /// `(array, index)`: likewise of an element.
+    RememberElement,
+    /// `(string or null, string or null)`: 0 or 1 in `result`.
+    SameText,
+}
+
+impl Stub {
+    /// All of them, in the order of the context.
+    pub const ALL: [Stub; 6] = [
+        Stub::Yieldpoint,
+        Stub::Allocate,
+        Stub::AllocateArray,
+        Stub::Remember,
+        Stub::RememberElement,
+        Stub::SameText,
+    ];
+
+    /// The name in listings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stub::Yieldpoint => "yieldpoint",
+            Stub::Allocate => "allocate",
+            Stub::AllocateArray => "allocate_array",
+            Stub::Remember => "remember",
+            Stub::RememberElement => "remember_element",
+            Stub::SameText => "same_text",
+        }
+    }
+
+    /// Where they are.
+    pub(crate) fn addresses() -> [u64; Self::ALL.len()] {
+        Self::ALL.map(|stub| match stub {
+            Stub::Yieldpoint => stubs::yieldpoint_stub as *const () as u64,
+            Stub::Allocate => stubs::allocate_stub as *const () as u64,
+            Stub::AllocateArray => stubs::allocate_array_stub as *const () as u64,
+            Stub::Remember => stubs::remember_stub as *const () as u64,
+            Stub::RememberElement => stubs::remember_element_stub as *const () as u64,
+            Stub::SameText => stubs::same_text_stub as *const () as u64,
+        })
+    }
+}
+
+/// Addresses of what else compiled code calls.
 #[derive(Clone, Copy, Debug)]
 pub struct Helpers {
-    /// `()`: a yieldpoint that is taken; `leave` after.
-    pub yieldpoint: u64,
-    /// `(class offset)`: a new object in `result`, or null.
-    pub allocate: u64,
-    /// `(class offset, length)`: a new array in `result`, or null.
-    pub allocate_array: u64,
-    /// `(object)`: before a store of a reference into an object whose header says so.
-    pub remember: u64,
-    /// `(array, index)`: likewise of an element.
-    pub remember_element: u64,
-    /// `(string or null, string or null)`: 0 or 1 in `result`.
-    pub same_text: u64,
     /// `(place, frame pointer) -> context`: leaves; the values are in `exits`, `exit_depth`, `result`.
     pub deoptimize: u64,
     /// `(native, count, frame pointer) -> bits`: arguments in `exits`; `leave` after.
@@ -107,6 +156,7 @@ impl Model {
                 runs: offset_of!(Context, runs) as i32,
                 globals: offset_of!(Context, globals) as i32,
                 native_limit: offset_of!(Context, native_limit) as i32,
+                stubs: offset_of!(Context, stubs) as i32,
                 exit_place: offset_of!(Context, exit_place) as i32,
                 exit_depth: offset_of!(Context, exit_depth) as i32,
                 leave: offset_of!(Context, leave) as i32,
@@ -114,14 +164,8 @@ impl Model {
                 exits: offset_of!(Context, exits) as i32,
             },
             helpers: Helpers {
-                yieldpoint: stubs::yieldpoint_stub as *const () as u64,
                 deoptimize: super::leave::deoptimize as *const () as u64,
-                allocate: stubs::allocate_stub as *const () as u64,
-                allocate_array: stubs::allocate_array_stub as *const () as u64,
-                remember: stubs::remember_stub as *const () as u64,
-                remember_element: stubs::remember_element_stub as *const () as u64,
                 native: helpers::native as *const () as u64,
-                same_text: stubs::same_text_stub as *const () as u64,
             },
             classes: (0..program.classes.len() as u32).map(|id| class(ClassId(id))).collect(),
             interface_bases: vm.classes.interface_bases().to_vec(),

@@ -6,11 +6,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod calls;
 pub mod edges;
 mod graph;
 mod ids;
 pub mod kblpp;
+pub mod layout;
 pub mod metrics;
+pub mod osp;
 pub mod paths;
 pub mod schedule;
 pub mod stream;

@@ -1,0 +1,289 @@
+//! What a call profile makes an inliner do: three policies as pure functions, each decision with its reason.
+//!
+//! Arnold and Grove 2005, section 5. Let w be an edge's share of all weight of the call graph.
+//! * *Old* (the Jikes RVM's before): an edge with w > 1 % is hot and gets a larger size limit; all others are decided
+//!   statically, their profile is ignored.
+//! * *New*: the limit is a line, limit(w) = S + (M - S) · min(1, w/CP), from the static S to the maximum M, which is
+//!   reached at the control point CP. At a site with several targets, only those with more than 40 % of the site's
+//!   samples are inlined under a guard: two at most.
+//! * *J9's*: a cold site is not inlined, whatever static heuristics say; the required weight grows linearly with the size
+//!   of the callee: required(size) = CP · (size - S) / (M - S), and at least the weight below which a site is cold. It is
+//!   the same line, read from the other axis. This is the policy that a bad profile hurts.
+//!
+//! The paper gives no constants but 1 % and 40 %; the others are ours, with the form that the Jikes RVM made public.
+//! Sizes are in bytecodes. Budgets for the growth of a whole compilation and for recursion belong to the compiler.
+
+use super::graph::CallEdge;
+use super::share::{Invalid, Share};
+use std::fmt;
+
+/// What is known of a call and one of its targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Candidate {
+    /// The call.
+    pub edge: CallEdge,
+    /// The weight of this edge.
+    pub weight: u64,
+    /// The weight of all edges of the site.
+    pub site_weight: u64,
+    /// The weight of the call graph.
+    pub total: u64,
+    /// How many bytecodes the callee has.
+    pub size: u32,
+    /// Whether the call can have no other target: then no guard is needed.
+    pub is_static: bool,
+}
+
+/// How sizes are limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The limit without a profile, S, in bytecodes.
+    pub base: u32,
+    /// The limit for the hottest calls, M, in bytecodes.
+    pub maximum: u32,
+    /// The share of all weight at which the maximum is reached, CP.
+    pub control_point: Share,
+}
+
+impl Limits {
+    /// S = 20 bytecodes, M = 120 bytecodes, CP = 2 %: ours, November 2026.
+    pub const DEFAULT: Self = Self { base: 20, maximum: 120, control_point: Share::percent(2) };
+
+    /// Limits that make sense.
+    ///
+    /// # Errors
+    ///
+    /// If the maximum is not above the base, or the control point is 0.
+    pub fn new(base: u32, maximum: u32, control_point: Share) -> Result<Self, Invalid> {
+        if maximum <= base {
+            return Err(Invalid::new("maximum", maximum, "more than the base"));
+        }
+        if control_point.as_millionths() == 0 {
+            return Err(Invalid::new("control point", control_point, "above 0 %"));
+        }
+        Ok(Self { base, maximum, control_point })
+    }
+
+    /// S + (M - S) · min(1, w/CP) for w = weight/total, rounded down; S if there is no weight at all.
+    #[must_use]
+    pub fn limit(&self, weight: u64, total: u64) -> u32 {
+        let span = u128::from(self.maximum.saturating_sub(self.base));
+        let full = u128::from(total) * u128::from(self.control_point.as_millionths());
+        if full == 0 {
+            return self.base;
+        }
+        let more = (span * u128::from(weight) * 1_000_000 / full).min(span);
+        self.base + u32::try_from(more).expect("at most the span")
+    }
+
+    /// CP · (size - S) / (M - S), rounded up: the share from which on a callee of this size is within the limit. `None`
+    /// if it never is.
+    #[must_use]
+    pub fn required(&self, size: u32) -> Option<Share> {
+        if size > self.maximum {
+            return None;
+        }
+        let over = u64::from(size.saturating_sub(self.base)) * u64::from(self.control_point.as_millionths());
+        let span = u64::from(self.maximum.saturating_sub(self.base)).max(1);
+        Share::millionths(u32::try_from(over.div_ceil(span)).ok()?).ok()
+    }
+}
+
+/// How decisions are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// Hot or not.
+    Old {
+        /// The limits; between the base and the maximum there is nothing.
+        limits: Limits,
+        /// The share above which an edge is hot.
+        hot: Share,
+    },
+    /// A line.
+    New {
+        /// The line.
+        limits: Limits,
+        /// The share of a site's samples that a target must exceed to be inlined under a guard.
+        guard: Share,
+        /// The weight below which a site's profile is not trusted, and is taken for none.
+        trusted: u64,
+    },
+    /// Cold sites are not inlined.
+    J9 {
+        /// The line, read as a requirement.
+        limits: Limits,
+        /// The share below which a site is cold.
+        cold: Share,
+    },
+}
+
+impl Policy {
+    /// The old policy, with 1 %.
+    pub const OLD: Self = Self::Old { limits: Limits::DEFAULT, hot: Share::percent(1) };
+
+    /// The new policy, with 40 %; every sample is trusted.
+    pub const NEW: Self = Self::New { limits: Limits::DEFAULT, guard: Share::percent(40), trusted: 1 };
+
+    /// J9's policy: larger static limits (60 bytecodes), and cold below 0.1 %: ours, November 2026.
+    pub const J9: Self =
+        Self::J9 { limits: Limits { base: 60, ..Limits::DEFAULT }, cold: Share::percent(1).tenth() };
+
+    /// The name of the policy in tables.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Old { .. } => "old",
+            Self::New { .. } => "new",
+            Self::J9 { .. } => "j9",
+        }
+    }
+
+    /// Decides about one target of a call.
+    #[must_use]
+    pub fn decide(&self, candidate: &Candidate) -> Decision {
+        let (limit, refusal) = match *self {
+            Self::Old { limits, hot } => {
+                let is_hot = hot.is_exceeded_by(candidate.weight, candidate.total);
+                let limit = if is_hot { limits.maximum } else { limits.base };
+                (limit, (!is_hot && !candidate.is_static).then_some(Reason::NotHot { hot }))
+            }
+            Self::New { limits, guard, trusted } => {
+                let weight = if candidate.site_weight < trusted { 0 } else { candidate.weight };
+                let refusal = if candidate.is_static {
+                    None
+                } else if weight == 0 {
+                    Some(Reason::NoSamples)
+                } else {
+                    let dominates = guard.is_exceeded_by(weight, candidate.site_weight);
+                    (!dominates).then_some(Reason::NotDominant { guard })
+                };
+                (limits.limit(weight, candidate.total), refusal)
+            }
+            Self::J9 { limits, cold } => {
+                let required = limits.required(candidate.size).map(|share| share.max(cold));
+                let refusal = if candidate.weight == 0 || below(cold, candidate.site_weight, candidate.total)
+                {
+                    Some(Reason::Cold { cold })
+                } else {
+                    required
+                        .filter(|&required| below(required, candidate.weight, candidate.total))
+                        .map(|required| Reason::TooLight { required })
+                };
+                (limits.maximum, refusal)
+            }
+        };
+        let too_large = (candidate.size > limit).then_some(Reason::TooLarge { limit });
+        let reason = refusal.or(too_large).unwrap_or(if candidate.is_static {
+            Reason::Fits { limit }
+        } else {
+            Reason::FitsGuarded { limit }
+        });
+        Decision { candidate: *candidate, reason }
+    }
+
+    /// Decides about all targets of a call, in the order given. At most two get a guard under the new policy.
+    #[must_use]
+    pub fn decide_site(&self, candidates: &[Candidate]) -> Vec<Decision> {
+        candidates.iter().map(|candidate| self.decide(candidate)).collect()
+    }
+}
+
+/// Whether a part is less than a share of the whole.
+fn below(share: Share, part: u64, whole: u64) -> bool {
+    u128::from(part) * 1_000_000 < u128::from(whole) * u128::from(share.as_millionths())
+}
+
+/// Why a call is inlined or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// Inlined: the only target, and within the limit.
+    Fits {
+        /// The limit in bytecodes.
+        limit: u32,
+    },
+    /// Inlined under a guard: within the limit.
+    FitsGuarded {
+        /// The limit in bytecodes.
+        limit: u32,
+    },
+    /// Beyond the limit.
+    TooLarge {
+        /// The limit in bytecodes.
+        limit: u32,
+    },
+    /// A call with several possible targets, and the edge is not hot.
+    NotHot {
+        /// What hot means.
+        hot: Share,
+    },
+    /// A call with several possible targets, and nothing is known of this one.
+    NoSamples,
+    /// A target with too small a part of its site's samples.
+    NotDominant {
+        /// What it must exceed.
+        guard: Share,
+    },
+    /// The site is cold.
+    Cold {
+        /// What cold means.
+        cold: Share,
+    },
+    /// The edge is too light for a callee of this size.
+    TooLight {
+        /// What is required.
+        required: Share,
+    },
+}
+
+/// What is done about one target of a call, and why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decision {
+    /// The target.
+    pub candidate: Candidate,
+    /// The reason.
+    pub reason: Reason,
+}
+
+impl Decision {
+    /// Whether it is inlined.
+    #[must_use]
+    pub fn is_inlined(&self) -> bool {
+        matches!(self.reason, Reason::Fits { .. } | Reason::FitsGuarded { .. })
+    }
+
+    /// Whether it is inlined under a guard.
+    #[must_use]
+    pub fn is_guarded(&self) -> bool {
+        matches!(self.reason, Reason::FitsGuarded { .. })
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fits { limit } => write!(f, "inlined: within the limit of {limit} bytecodes"),
+            Self::FitsGuarded { limit } => {
+                write!(f, "inlined under a guard: within the limit of {limit} bytecodes")
+            }
+            Self::TooLarge { limit } => write!(f, "not inlined: beyond the limit of {limit} bytecodes"),
+            Self::NotHot { hot } => {
+                write!(f, "not inlined: several targets, and the edge has no more than {hot} of all weight")
+            }
+            Self::NoSamples => f.write_str("not inlined: several targets, and no samples of this one"),
+            Self::NotDominant { guard } => {
+                write!(f, "not inlined: no more than {guard} of the samples of its site")
+            }
+            Self::Cold { cold } => write!(f, "not inlined: the site has less than {cold} of all weight"),
+            Self::TooLight { required } => {
+                write!(f, "not inlined: for its size the edge needs {required} of all weight")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Candidate { edge, weight, site_weight, total, size, .. } = self.candidate;
+        write!(f, "{edge} ({size} bytecodes, weight {weight} of {site_weight} of {total}): {}", self.reason)
+    }
+}

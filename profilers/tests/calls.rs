@@ -1,0 +1,336 @@
+//! Call profiles: the vectors D-1, I-1 and I-2, and call graphs and contexts against naive twins.
+
+use holloway_profilers::MethodId;
+use holloway_profilers::calls::{
+    AgeingCallGraph, CallEdge, CallGraph, Candidate, ContextTree, Convergence, Frame, Limits, PassedCall,
+    Policy, Reason, SampledPath, Scale, Share, context_overlap, credit, overlap,
+};
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+use std::collections::BTreeMap;
+
+fn edge(caller: u32, position: u32, callee: u32) -> CallEdge {
+    CallEdge::new(MethodId(caller), position, MethodId(callee))
+}
+
+fn graph(edges: &[(CallEdge, u64)]) -> CallGraph {
+    edges.iter().copied().collect()
+}
+
+fn random_edge(random: &mut SmallRng) -> CallEdge {
+    edge(random.random_range(0..6), random.random_range(0..3), random.random_range(0..6))
+}
+
+/// D-1: M calls f and g, g calls h; a timer sees one edge only, samples by counters all three.
+#[test]
+fn d_1_overlap() {
+    let (f, g, h) = (edge(0, 1, 1), edge(0, 2, 2), edge(2, 3, 3));
+    let perfect = graph(&[(f, 500), (g, 500), (h, 250)]);
+    assert!((overlap(&graph(&[(f, 90), (h, 10)]), &perfect) - 50.0).abs() < 1e-9);
+    assert!((overlap(&graph(&[(f, 41), (g, 38), (h, 21)]), &perfect) - 98.0).abs() < 1e-9);
+    assert!((overlap(&perfect, &perfect) - 100.0).abs() < 1e-9);
+    assert_eq!(overlap(&perfect, &graph(&[(edge(9, 9, 9), 1)])), 0.0);
+    assert_eq!(overlap(&perfect, &CallGraph::new()), 0.0);
+    assert_eq!(overlap(&CallGraph::new(), &CallGraph::new()), 100.0);
+}
+
+/// A graph of 400 random calls against maps and sorting.
+#[test]
+fn call_graphs_agree_with_maps() {
+    for seed in 0..100 {
+        let mut random = SmallRng::seed_from_u64(seed);
+        let mut graph = CallGraph::new();
+        let mut parts = [CallGraph::new(), CallGraph::new()];
+        let mut map: BTreeMap<CallEdge, u64> = BTreeMap::new();
+        for round in 0..random.random_range(1..400) {
+            let (edge, weight) = (random_edge(&mut random), random.random_range(0..9));
+            graph.add(edge, weight);
+            parts[round % 2].add(edge, weight);
+            if weight > 0 {
+                *map.entry(edge).or_default() += weight;
+            }
+        }
+        let [mut merged, second] = parts;
+        merged.merge(&second);
+        assert_eq!(merged, graph);
+        let total: u64 = map.values().sum();
+        assert_eq!((graph.total(), graph.len(), graph.is_empty()), (total, map.len(), map.is_empty()));
+        assert_eq!(graph.edges(), map.clone().into_iter().collect::<Vec<_>>());
+
+        let hot: BTreeMap<_, _> =
+            map.iter().filter(|&(_, &weight)| weight * 100 > total).map(|(&e, &w)| (e, w)).collect();
+        let found = graph.hot(Share::percent(1));
+        assert!(found.is_sorted_by_key(|&(edge, weight)| (std::cmp::Reverse(weight), edge)));
+        assert_eq!(found.into_iter().collect::<BTreeMap<_, _>>(), hot);
+
+        for site in graph.sites() {
+            let of_site = map.iter().filter(|(edge, _)| edge.site == site.site);
+            let expected: BTreeMap<_, _> = of_site.map(|(edge, &weight)| (edge.callee, weight)).collect();
+            assert_eq!(site.total, expected.values().sum::<u64>());
+            assert!(site.targets.is_sorted_by_key(|&(callee, weight)| (std::cmp::Reverse(weight), callee)));
+            assert_eq!(site.targets.into_iter().collect::<BTreeMap<_, _>>(), expected);
+        }
+        assert_eq!(graph.sites().iter().map(|site| site.targets.len()).sum::<usize>(), map.len());
+
+        let calls = |callee: MethodId| {
+            map.iter().filter(|(edge, _)| edge.callee == callee).map(|(_, w)| w).sum::<u64>()
+        };
+        let top = graph.top_callees(3);
+        assert!(top.iter().all(|&(callee, weight)| calls(callee) == weight));
+        let least = top.last().map_or(0, |row| row.1);
+        let others = (0..6).map(MethodId).filter(|&method| top.iter().all(|row| row.0 != method));
+        assert!(others.map(calls).all(|weight| weight <= least || top.len() < 3));
+
+        graph.decay(Share::HALF);
+        let halved: Vec<_> = map.iter().map(|(&e, &w)| (e, w / 2)).filter(|row| row.1 > 0).collect();
+        assert_eq!(graph.edges(), halved);
+        assert_eq!(graph.total(), halved.iter().map(|row| row.1).sum::<u64>());
+    }
+}
+
+/// Halved after each hundred: the total settles, and what is no longer called is forgotten.
+#[test]
+fn old_calls_are_forgotten() {
+    let mut ageing = AgeingCallGraph::new(100, Share::HALF).unwrap();
+    (0..1000).for_each(|_| ageing.add(edge(0, 0, 1), 1));
+    // x = (x + 100) / 2, rounded down: 50, 75, 87, ... 99.
+    assert_eq!(ageing.graph().weight(edge(0, 0, 1)), 99);
+    (0..600).for_each(|_| ageing.add(edge(0, 0, 2), 1));
+    assert_eq!(ageing.graph().weight(edge(0, 0, 1)), 1);
+    (0..100).for_each(|_| ageing.add(edge(0, 0, 2), 1));
+    assert_eq!((ageing.graph().weight(edge(0, 0, 1)), ageing.graph().len()), (0, 1));
+    let error = AgeingCallGraph::new(0, Share::HALF).unwrap_err().to_string();
+    assert_eq!(error, "calls: period cannot be 0; valid: 1..=18446744073709551615 samples");
+    let error = Share::millionths(1_000_001).unwrap_err().to_string();
+    assert_eq!(error, "calls: share cannot be 1000001; valid: 0..=1000000 millionths");
+}
+
+fn random_stack(random: &mut SmallRng) -> Vec<Frame> {
+    let frame = |random: &mut SmallRng| Frame {
+        method: MethodId(random.random_range(0..4)),
+        position: random.random_range(0..3),
+    };
+    (0..random.random_range(0..7)).map(|_| frame(random)).collect()
+}
+
+/// A tree against a map from stacks to weights: contexts, limits, merging, the call graph, folded stacks.
+#[test]
+fn context_trees_agree_with_maps() {
+    for seed in 0..100 {
+        let mut random = SmallRng::seed_from_u64(seed);
+        let depth = random.random_range(1..8);
+        let mut parts = [ContextTree::limited(depth).unwrap(), ContextTree::limited(depth).unwrap()];
+        let mut whole = ContextTree::limited(depth).unwrap();
+        let mut map: BTreeMap<Vec<Frame>, u64> = BTreeMap::new();
+        let mut calls = CallGraph::new();
+        for round in 0..200 {
+            let (stack, weight) = (random_stack(&mut random), random.random_range(1..5));
+            whole.add(&stack, weight);
+            parts[round % 2].add(&stack, weight);
+            let mut kept = stack[stack.len().saturating_sub(depth)..].to_vec();
+            let Some(leaf) = kept.last_mut() else { continue };
+            leaf.position = 0;
+            if let [.., caller, leaf] = kept[..] {
+                calls.add(CallEdge::new(caller.method, caller.position, leaf.method), weight);
+            }
+            *map.entry(kept).or_default() += weight;
+        }
+        let expected: Vec<_> = map.clone().into_iter().collect();
+        assert_eq!(whole.contexts(), expected);
+        assert_eq!(whole.total(), map.values().sum::<u64>());
+        assert_eq!(whole.call_graph(), calls);
+        let [mut merged, second] = parts;
+        merged.merge(&second);
+        assert_eq!(merged, whole);
+        assert!((context_overlap(&merged, &whole) - 100.0).abs() < 1e-9);
+
+        let mut lines: BTreeMap<String, u64> = BTreeMap::new();
+        for (stack, weight) in &map {
+            let names: Vec<String> = stack.iter().map(|frame| format!("m_{}", frame.method.0)).collect();
+            *lines.entry(names.join(";")).or_default() += weight;
+        }
+        let folded = whole.folded(|method| format!("m;{}", method.0));
+        let read = |line: &str| {
+            line.rsplit_once(' ').map(|(names, n)| (names.to_owned(), n.parse::<u64>().unwrap()))
+        };
+        assert_eq!(folded.lines().map(|line| read(line).unwrap()).collect::<BTreeMap<_, _>>(), lines);
+        assert_eq!(folded.lines().count(), lines.len());
+
+        // The overlap of the second half with the whole, by its definition.
+        let of_second: BTreeMap<_, _> = second.contexts().into_iter().collect();
+        let percent = |map: &BTreeMap<Vec<Frame>, u64>, stack: &Vec<Frame>| {
+            map.get(stack).map_or(0.0, |&w| w as f64 * 100.0 / map.values().sum::<u64>() as f64)
+        };
+        let by_definition: f64 = map.keys().map(|s| percent(&map, s).min(percent(&of_second, s))).sum();
+        assert!((context_overlap(&second, &whole) - by_definition).abs() < 1e-9);
+        assert!((context_overlap(&whole, &second) - by_definition).abs() < 1e-9);
+    }
+    assert!(ContextTree::limited(0).is_err());
+    assert!(ContextTree::new().is_empty());
+}
+
+/// A growing sample of a skewed profile: overlaps rise, and the moment is found from which they stay.
+#[test]
+fn convergence_is_a_series() {
+    let perfect: CallGraph = (0..20).map(|n| (edge(0, n, n), 1000 / u64::from(n + 1))).collect();
+    let pool: Vec<CallEdge> = perfect.edges().into_iter().flat_map(|(e, w)| vec![e; w as usize]).collect();
+    let mut random = SmallRng::seed_from_u64(3);
+    let (mut sample, mut series) = (CallGraph::new(), Convergence::new(&perfect));
+    for at in 1..=4000 {
+        sample.add(pool[random.random_range(0..pool.len())], 1);
+        if at % 100 == 0 {
+            let observed = series.observe(at, &sample);
+            assert_eq!(observed, overlap(&sample, &perfect));
+        }
+    }
+    let moments = series.moments();
+    assert_eq!((moments.len(), moments[0].at, moments[39].at), (40, 100, 4000));
+    assert!(moments[39].overlap > 95.0 && moments[39].overlap > moments[0].overlap);
+    let ninety = series.reaches(90.0).unwrap();
+    assert!(moments.iter().all(|moment| moment.at < ninety || moment.overlap >= 90.0));
+    assert!(
+        moments.iter().rev().find(|moment| moment.at < ninety).is_none_or(|moment| moment.overlap < 90.0)
+    );
+    assert_eq!(series.reaches(100.1), None);
+}
+
+/// A program in which one call was inlined: credited with the right scale, the profile is the perfect one again.
+#[test]
+fn inlined_calls_get_credit() {
+    let (seen, gone) = (edge(0, 1, 1), edge(0, 2, 2));
+    let path = |calls: &[(CallEdge, bool)], count| SampledPath {
+        calls: calls.iter().map(|&(edge, inlined)| PassedCall { edge, inlined }).collect(),
+        count,
+    };
+    // 3000 path executions, one sample for 10; of these, 2000 pass both calls, the inlined one twice, 1000 pass the inlined
+    // one. One call sample for 4 calls.
+    let paths = [path(&[(seen, false), (gone, true), (gone, true)], 200), path(&[(gone, true)], 100)];
+    let calls = graph(&[(seen, 2000 / 4)]);
+    for scale in [Scale::Estimated, Scale::Known { numerator: 10, denominator: 4 }] {
+        let mut credited = calls.clone();
+        let credit = credit(&mut credited, &paths, scale).unwrap();
+        assert_eq!((credit.edges, credit.weight), (1, 5000 / 4));
+        let perfect = graph(&[(seen, 2000), (gone, 5000)]);
+        assert!((overlap(&credited, &perfect) - 100.0).abs() < 1e-9);
+    }
+    // A call that is inlined here and called there says nothing about the scale.
+    let both = [path(&[(seen, false)], 5), path(&[(seen, true)], 5)];
+    let mut untouched = calls.clone();
+    assert!(credit(&mut untouched, &both, Scale::Estimated).is_err());
+    assert!(credit(&mut untouched, &both, Scale::Known { numerator: 0, denominator: 1 }).is_err());
+    assert_eq!(untouched, calls);
+    // Rounded once for each edge: 5 * 1/2 is 3.
+    let half = Scale::Known { numerator: 1, denominator: 2 };
+    assert_eq!(credit(&mut untouched, &both, half).unwrap().weight, 3);
+}
+
+fn candidate(weight: u64, site_weight: u64, total: u64, size: u32, is_static: bool) -> Candidate {
+    Candidate { edge: edge(1, 2, 3), weight, site_weight, total, size, is_static }
+}
+
+/// I-1: the limit is a line up to the control point.
+#[test]
+fn i_1_limits() {
+    for (permille, limit) in [(0, 20), (4, 40), (10, 70), (20, 120), (100, 120)] {
+        assert_eq!(Limits::DEFAULT.limit(permille, 1000), limit);
+        for (size, inlined) in [(limit, true), (limit + 1, false)] {
+            let decision = Policy::NEW.decide(&candidate(permille, permille, 1000, size, true));
+            assert_eq!(decision.is_inlined(), inlined, "{decision}");
+        }
+    }
+    assert_eq!(Limits::DEFAULT.limit(0, 0), 20);
+    assert!(Limits::new(20, 20, Share::percent(2)).is_err());
+    assert!(Limits::new(20, 21, Share::percent(0)).is_err());
+    assert_eq!(Limits::new(20, 120, Share::percent(2)), Ok(Limits::DEFAULT));
+}
+
+/// I-2: guards for more than 40 % of a site's samples.
+#[test]
+fn i_2_guards() {
+    for (weights, guarded) in [
+        (vec![55, 41, 4], vec![true, true, false]),
+        (vec![45, 35, 20], vec![true, false, false]),
+        (vec![39, 31, 30], vec![false, false, false]),
+        (vec![40, 40, 20], vec![false, false, false]),
+    ] {
+        let candidates: Vec<_> =
+            weights.iter().map(|&weight| candidate(weight, 100, 1000, 20, false)).collect();
+        let decisions = Policy::NEW.decide_site(&candidates);
+        assert_eq!(decisions.iter().map(|d| d.is_guarded()).collect::<Vec<_>>(), guarded, "{weights:?}");
+        assert_eq!(decisions.iter().map(|d| d.is_inlined()).collect::<Vec<_>>(), guarded);
+    }
+}
+
+/// The line and its inverse say the same, at every size and weight.
+#[test]
+fn limits_and_requirements_are_one_line() {
+    let limits = Limits::DEFAULT;
+    for size in 0..130 {
+        for permille in 0..30 {
+            let within = size <= limits.limit(permille, 1000);
+            let required = limits
+                .required(size)
+                .is_some_and(|share| permille * 1000 >= u64::from(share.as_millionths()));
+            assert_eq!(within, required, "size {size}, {permille} per mille");
+        }
+    }
+}
+
+/// What each policy does, with the reason that it prints.
+#[test]
+fn decisions_have_reasons() {
+    let trust = Policy::New { limits: Limits::DEFAULT, guard: Share::percent(40), trusted: 10 };
+    for (policy, candidate, reason) in [
+        (Policy::OLD, candidate(10, 10, 1000, 20, true), "inlined: within the limit of 20 bytecodes"),
+        (Policy::OLD, candidate(10, 10, 1000, 21, true), "not inlined: beyond the limit of 20 bytecodes"),
+        (
+            Policy::OLD,
+            candidate(11, 90, 1000, 120, false),
+            "inlined under a guard: within the limit of 120 bytecodes",
+        ),
+        (
+            Policy::OLD,
+            candidate(10, 10, 1000, 5, false),
+            "not inlined: several targets, and the edge has no more than 1 % of all weight",
+        ),
+        (
+            Policy::NEW,
+            candidate(0, 0, 1000, 5, false),
+            "not inlined: several targets, and no samples of this one",
+        ),
+        (Policy::NEW, candidate(0, 0, 1000, 5, true), "inlined: within the limit of 20 bytecodes"),
+        (
+            Policy::NEW,
+            candidate(1, 1, 1000, 25, false),
+            "inlined under a guard: within the limit of 25 bytecodes",
+        ),
+        (
+            Policy::NEW,
+            candidate(40, 100, 1000, 5, false),
+            "not inlined: no more than 40 % of the samples of its site",
+        ),
+        (trust, candidate(9, 9, 100, 21, true), "not inlined: beyond the limit of 20 bytecodes"),
+        (trust, candidate(9, 9, 100, 5, false), "not inlined: several targets, and no samples of this one"),
+        (
+            Policy::J9,
+            candidate(0, 0, 1000, 5, true),
+            "not inlined: the site has less than 0.1 % of all weight",
+        ),
+        (Policy::J9, candidate(1, 1, 1000, 60, true), "inlined: within the limit of 120 bytecodes"),
+        (
+            Policy::J9,
+            candidate(9, 9, 1000, 90, true),
+            "not inlined: for its size the edge needs 1 % of all weight",
+        ),
+        (Policy::J9, candidate(10, 10, 1000, 90, true), "inlined: within the limit of 120 bytecodes"),
+        (Policy::J9, candidate(500, 500, 1000, 121, false), "not inlined: beyond the limit of 120 bytecodes"),
+    ] {
+        let decision = policy.decide(&candidate);
+        assert_eq!(decision.reason.to_string(), reason, "{}", policy.name());
+        let inlined = matches!(decision.reason, Reason::Fits { .. } | Reason::FitsGuarded { .. });
+        assert_eq!(decision.is_inlined(), inlined);
+    }
+    let shown = Policy::NEW.decide(&candidate(1, 1, 1000, 25, false)).to_string();
+    let expected = "m1@2 -> m3 (25 bytecodes, weight 1 of 1 of 1000): inlined under a guard: within the limit of 25 bytecodes";
+    assert_eq!(shown, expected);
+}

@@ -6,6 +6,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod btb;
+
 mod graph;
 mod ids;
 

@@ -1,5 +1,5 @@
-//! Reconstruction against the truth: a walker executes random programs, a ring sees its taken branches, and what is reconstructed
-//! from the ring must be what was executed.
+//! Reconstruction against the truth: a walker executes random programs, a ring sees its taken branches, and what is
+//! reconstructed from the ring must be what was executed.
 
 mod btb_support;
 
@@ -14,7 +14,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 const SEEDS: u64 = 600;
 
-/// Calls `check` with the walker, the trace, the index of the first record, and whether the trace has the program counter.
+/// Calls `check` with the walker, the trace, the index of the first record, and whether the trace has the program
+/// counter.
 fn for_each_window(seeds: u64, mut check: impl FnMut(&World, &Walker<'_>, &Trace, usize)) {
     for seed in 0..seeds {
         let mut random = rng(seed);

@@ -95,7 +95,8 @@ fn regions_are_those_of_pmu_2() {
     assert_eq!(paths(2), ["P"]);
 }
 
-/// With exits kept, the loop's region has the paths that Ball and Larus count inside of the loop (BL-3: 0 to 3), each with its exit.
+/// With exits kept, the loop's region has the paths that Ball and Larus count inside of the loop (BL-3: 0 to 3), each
+/// with its exit.
 #[test]
 fn kept_exits_tell_paths_apart_as_ball_and_larus_do() {
     let program = example();

@@ -1,4 +1,5 @@
-//! Weights: totals are kept, the likelihood never falls, and each way of weighing agrees with its formula written out naively.
+//! Weights: totals are kept, the likelihood never falls, and each way of weighing agrees with its formula written out
+//! naively.
 
 mod btb_support;
 
@@ -221,8 +222,8 @@ fn every_piece_is_weight_or_counted_as_unused() {
     assert!(flow > 10_000.0, "{flow} samples");
 }
 
-/// Section 4.6: two diamonds whose choices agree. Short windows see only one of them, so equal weights make the mixed paths half as hot as
-/// the true ones; the longer partial paths that some windows give are enough for the others.
+/// Section 4.6: two diamonds whose choices agree. Short windows see only one of them, so equal weights make the mixed
+/// paths half as hot as the true ones; the longer partial paths that some windows give are enough for the others.
 #[test]
 fn refinement_removes_false_hot_paths() {
     let graph = Graph::new(&[&[1, 2], &[3], &[3], &[4, 5], &[6], &[6], &[]]);

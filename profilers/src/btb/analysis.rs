@@ -1,8 +1,8 @@
-//! The off-line phase as two steps: traces become a profile of runs ([`Analysis`]), a profile becomes weights of full paths
-//! ([`Estimate`]). Everything that is dropped on the way is counted.
+//! The off-line phase as two steps: traces become a profile of runs ([`Analysis`]), a profile becomes weights of full
+//! paths ([`Estimate`]). Everything that is dropped on the way is counted.
 //!
-//! Nothing here is bound to the end of the program (open question M6): traces can be added and estimates made at any time, on any
-//! thread.
+//! Nothing here is bound to the end of the program (open question M6): traces can be added and estimates made at any
+//! time, on any thread.
 
 use super::Place;
 use super::branch::{Recording, Trace};
@@ -18,7 +18,8 @@ use super::weights::{FirstGuess, Match, Weighting, weigh};
 use crate::ids::{BlockId, MethodId};
 use std::collections::BTreeMap;
 
-/// Numbers about traces and partial paths. "Traces" are different traces, as in the paper's tables; "samples" are weighed by their counts.
+/// Numbers about traces and partial paths. "Traces" are different traces, as in the paper's tables; "samples" are
+/// weighed by their counts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Traces that were understood.
@@ -213,8 +214,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The weights of all full paths under these options. The edge profile serves [`FirstGuess::EdgeProfile`] and cold edges; without one
-    /// the samples' own edges do.
+    /// The weights of all full paths under these options. The edge profile serves [`FirstGuess::EdgeProfile`] and
+    /// cold edges; without one the samples' own edges do.
     ///
     /// # Errors
     ///

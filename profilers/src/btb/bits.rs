@@ -60,7 +60,8 @@ impl BitSet {
         self.words.iter().all(|&word| word == 0)
     }
 
-    /// Keeps what is in `other` as well. Both have the same universe; of a smaller one the missing part counts as empty.
+    /// Keeps what is in `other` as well. Both have the same universe; of a smaller one the missing part counts as
+    /// empty.
     pub fn intersect(&mut self, other: &BitSet) {
         for (index, word) in self.words.iter_mut().enumerate() {
             *word &= other.words.get(index).copied().unwrap_or(0);

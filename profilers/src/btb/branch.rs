@@ -2,8 +2,8 @@
 //!
 //! A record of the buffer names where a branch was and where it went. Whoever fills the ring has already mapped
 //! addresses to blocks, as well as it could: a place may be [`Outside`](Place::Outside) of the profiled program (the
-//! paper's shared libraries), or [`Missing`](Place::Missing) (the paper: "branch addresses are occasionally entered without
-//! a target"), or plainly wrong; nothing here is trusted.
+//! paper's shared libraries), or [`Missing`](Place::Missing) (the paper: "branch addresses are occasionally entered
+//! without a target"), or plainly wrong; nothing here is trusted.
 //!
 //! Calls do not end blocks: a call leaves the middle of its block for the callee's entry, and the matching return
 //! arrives in the middle of the same block.

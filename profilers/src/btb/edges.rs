@@ -1,5 +1,5 @@
-//! An edge profile as weights need it: how often control went from block to block. It comes from counters in code, or from the
-//! samples themselves.
+//! An edge profile as weights need it: how often control went from block to block. It comes from counters in code, or
+//! from the samples themselves.
 
 use super::profile::RunProfile;
 use crate::ids::{BlockId, MethodId};

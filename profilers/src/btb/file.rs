@@ -1,5 +1,5 @@
-//! Recordings as text, so that a program can be recorded here and analysed there (section 3.1: "written to a file to be used by the off-line
-//! analysis tool").
+//! Recordings as text, so that a program can be recorded here and analysed there (section 3.1: "written to a file to
+//! be used by the off-line analysis tool").
 //!
 //! ```text
 //! holloway-btb 1
@@ -12,10 +12,10 @@
 //! end 2
 //! ```
 //!
-//! A trace has a count, its branches from the oldest on (`j`ump, `c`all, `r`eturn, `t`ransfer, then source and target), and `@` with
-//! the place where the program stood. A place is `method.block`, `-` outside of the program, `?` where it is missing. The last line
-//! has the number of traces: without it the file was cut short. A line counts only with its end of line, since a number without
-//! it may lack digits. What was complete before an error is kept.
+//! A trace has a count, its branches from the oldest on (`j`ump, `c`all, `r`eturn, `t`ransfer, then source and
+//! target), and `@` with the place where the program stood. A place is `method.block`, `-` outside of the program,
+//! `?` where it is missing. The last line has the number of traces: without it the file was cut short. A line counts
+//! only with its end of line, since a number without it may lack digits. What was complete before an error is kept.
 
 use super::branch::{BranchKind, CountedTrace, Place, Recording, TakenBranch, Trace};
 use super::parameter::within;

@@ -1,12 +1,14 @@
-//! Regions across hot call edges (open question M1, ours): one graph made of a method and the callees at its hot call sites.
+//! Regions across hot call edges (open question M1, ours): one graph made of a method and the callees at its hot call
+//! sites.
 //!
-//! A call does not end a block, so a block with a hot site is halved: the half before the call keeps the block's number and leads to a copy of
-//! the callee's entry; all blocks in which the callee ends lead to the half after the call. (Some of these may throw rather
-//! than return; such an edge is just never seen.) What comes out is control flow like any other: regions and full paths of it span the call,
-//! and a partial path that crosses it is translated instead of split.
+//! A call does not end a block, so a block with a hot site is halved: the half before the call keeps the block's
+//! number and leads to a copy of the callee's entry; all blocks in which the callee ends lead to the half after the
+//! call. (Some of these may throw rather than return; such an edge is just never seen.) What comes out is control
+//! flow like any other: regions and full paths of it span the call, and a partial path that crosses it is translated
+//! instead of split.
 //!
-//! Kept simple: one level, one hot site for each block (whoever has more splits the block first). Numbering: the method's own blocks
-//! as they are, then for each site its second half and the callee's blocks.
+//! Kept simple: one level, one hot site for each block (whoever has more splits the block first). Numbering: the
+//! method's own blocks as they are, then for each site its second half and the callee's blocks.
 
 use super::branch::Place;
 use super::layout::{Layout, LayoutError, MethodCode};
@@ -160,9 +162,9 @@ impl Inlined {
         MethodCode::new(self, Layout::Arms(&vec![None; self.successors.len()]), fingerprint)
     }
 
-    /// The runs of a partial path through this graph. A hot call that the path shows is passed; what the path does not show (a hot site that it
-    /// left without the call, because it began or was extended there) cuts it. Calls to other methods suspend a run until they
-    /// return.
+    /// The runs of a partial path through this graph. A hot call that the path shows is passed; what the path does
+    /// not show (a hot site that it left without the call, because it began or was extended there) cuts it. Calls to
+    /// other methods suspend a run until they return.
     #[must_use]
     pub fn translate(&self, path: &PartialPath) -> Vec<Vec<BlockId>> {
         let mut translation = Translation {

@@ -1,12 +1,12 @@
 //! What is known of the code: each method's graph, the order in which its blocks were laid out, its fingerprint.
 //!
-//! Between the target of one taken branch and the source of the next, control only fell through (section 3.1: "the off-line
-//! tool uses the CFG to interpolate fall-through paths between taken branches"). A layout says for each block which successor
-//! that is. The blocks that fall into one another form *chains*: a block belongs to exactly one, so that "does control fall
-//! from t to s" is a comparison of two positions, however long the way is.
+//! Between the target of one taken branch and the source of the next, control only fell through (section 3.1: "the
+//! off-line tool uses the CFG to interpolate fall-through paths between taken branches"). A layout says for each
+//! block which successor that is. The blocks that fall into one another form *chains*: a block belongs to exactly
+//! one, so that "does control fall from t to s" is a comparison of two positions, however long the way is.
 //!
-//! Parallel edges are one edge here: an address in a record cannot tell them apart. An edge can be *taken* if some arm other
-//! than the one that falls through leads there.
+//! Parallel edges are one edge here: an address in a record cannot tell them apart. An edge can be *taken* if some
+//! arm other than the one that falls through leads there.
 
 use crate::graph::ControlFlow;
 use crate::ids::{Arm, BlockId, MethodId};
@@ -86,8 +86,8 @@ struct Block {
 }
 
 impl MethodCode {
-    /// Reads a graph and its layout. The fingerprint is a hash of the method's code: profiles of different fingerprints are
-    /// never mixed.
+    /// Reads a graph and its layout. The fingerprint is a hash of the method's code: profiles of different
+    /// fingerprints are never mixed.
     ///
     /// # Errors
     ///
@@ -133,8 +133,8 @@ impl MethodCode {
         Ok(Self { fingerprint, entry, entries, blocks })
     }
 
-    /// The same method with the number of instructions in each block, in which lengths of paths are then measured. Blocks
-    /// without a number keep size 1.
+    /// The same method with the number of instructions in each block, in which lengths of paths are then measured.
+    /// Blocks without a number keep size 1.
     #[must_use]
     pub fn with_sizes(mut self, sizes: &[u32]) -> Self {
         for (block, &size) in self.blocks.iter_mut().zip(sizes) {
@@ -209,8 +209,8 @@ impl MethodCode {
         self.blocks[block.index()].fall_through
     }
 
-    /// How many blocks control passes when it falls from the start of `from` to the start of `to`: 0 if they are the same.
-    /// `None` if it cannot.
+    /// How many blocks control passes when it falls from the start of `from` to the start of `to`: 0 if they are the
+    /// same. `None` if it cannot.
     #[must_use]
     pub fn falls(&self, from: BlockId, to: BlockId) -> Option<usize> {
         let (from, to) = (&self.blocks[from.index()], &self.blocks[to.index()]);

@@ -1,8 +1,9 @@
 //! The innermost loop of each block, by strongly connected components within strongly connected components.
 //!
-//! A component with a cycle is a loop; without its header (the block that a depth-first search meets first) what is still
-//! connected are the inner loops. For reducible graphs these are the natural loops, those with one header merged; irreducible
-//! ones get some deterministic nesting, which is all that region formation needs. O(edges · depth of nesting).
+//! A component with a cycle is a loop; without its header (the block that a depth-first search meets first) what is
+//! still connected are the inner loops. For reducible graphs these are the natural loops, those with one header
+//! merged; irreducible ones get some deterministic nesting, which is all that region formation needs. O(edges · depth
+//! of nesting).
 
 use super::layout::MethodCode;
 use crate::ids::BlockId;

@@ -16,13 +16,13 @@
 //!                                              matching sets -> weights      sec. 3.4, and ours: EM, prior, cold edges
 //! ```
 //!
-//! What the folder does not know: where branches come from (a recorder, a burst, hardware), what a bytecode is, what a
-//! path is good for. Metrics (Wall's weight matching with count flow) live elsewhere; [`Regions`] and
+//! What the folder does not know: where branches come from (a recorder, a burst, hardware), what a bytecode is, what
+//! a path is good for. Metrics (Wall's weight matching with count flow) live elsewhere; [`Regions`] and
 //! [`RegionPaths::number`] name the full paths for whoever counts the truth.
 //!
 //! Two things hold everywhere: no input makes anything here panic (a damaged record ends in a named, counted
-//! [`Discard`]), and every output is a function of the input alone (no iteration over a hash table, sums of `f64` in one
-//! fixed order, random periods from a seed).
+//! [`Discard`]), and every output is a function of the input alone (no iteration over a hash table, sums of `f64` in
+//! one fixed order, random periods from a seed).
 
 mod analysis;
 mod bits;

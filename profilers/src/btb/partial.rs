@@ -1,17 +1,18 @@
 //! From a trace to a partial path: what lies between taken branches, and what is certain around them (section 3.2).
 //!
-//! The branches are walked in order. Between the target t of one and the source s of the next, control fell through: had another
-//! branch been taken, it would be in the ring. So s lies on t's chain of fall-throughs, or the trace is wrong, as a whole, and is
-//! discarded under a named reason ([`Discard`]): hardware is imprecise, and a trace that contradicts the code cannot be
-//! half believed. Then the path is extended up while its first block can only have been reached in one way (not beyond a join, not
-//! beyond a block where control arrives without an edge) and down while its last block has one successor.
+//! The branches are walked in order. Between the target t of one and the source s of the next, control fell through:
+//! had another branch been taken, it would be in the ring. So s lies on t's chain of fall-throughs, or the trace is
+//! wrong, as a whole, and is discarded under a named reason ([`Discard`]): hardware is imprecise, and a trace that
+//! contradicts the code cannot be half believed. Then the path is extended up while its first block can only have
+//! been reached in one way (not beyond a join, not beyond a block where control arrives without an edge) and down
+//! while its last block has one successor.
 //!
-//! Ours: records say what kind of branch they are, so that calls and returns must match each other; the place where the program
-//! stood extends the last run exactly; with [`repair`](Reconstruction::repair), a source or target that is missing or impossible is
-//! replaced if the code leaves exactly one possibility (the paper's "bit of guesswork").
+//! Ours: records say what kind of branch they are, so that calls and returns must match each other; the place where
+//! the program stood extends the last run exactly; with [`repair`](Reconstruction::repair), a source or target that
+//! is missing or impossible is replaced if the code leaves exactly one possibility (the paper's "bit of guesswork").
 //!
-//! Cost: O(branches + length of the path); a damaged record is found out in O(log methods + arms), a guess costs the length of a
-//! chain of fall-throughs.
+//! Cost: O(branches + length of the path); a damaged record is found out in O(log methods + arms), a guess costs the
+//! length of a chain of fall-throughs.
 
 use super::branch::{BranchKind, Place, TakenBranch, Trace};
 use super::layout::{MethodCode, Program};
@@ -285,8 +286,13 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// The only edge that has at least one of the recorded ends, is where control can be, and leads to where the next branch is.
+    /// The only edge that has at least one of the recorded ends, is where control can be, and leads to where the next
+    /// branch is. A record that is an edge as it stands is not replaced: then it may as well be the record before
+    /// that is wrong. Therefore, if just one place of a trace is wrong, whatever is repaired is true.
     fn guess(&self, branch: TakenBranch, next: Option<&TakenBranch>) -> Option<(Place, Place)> {
+        if self.is_edge(branch) {
+            return None;
+        }
         let mut possible = Vec::new();
         if let Ok(Place::At { method, block }) = self.source(branch.source) {
             let code = self.program.method(method)?;
@@ -314,6 +320,16 @@ impl<'p> Walk<'p> {
             possible.extend(takes.map(|&source| (Place::at(method, source), branch.target)));
         }
         if let [edge] = possible[..] { Some(edge) } else { None }
+    }
+
+    fn is_edge(&self, branch: TakenBranch) -> bool {
+        let (Place::At { method, block }, Place::At { method: other, block: target }) =
+            (branch.source, branch.target)
+        else {
+            return false;
+        };
+        let code = self.program.method(method).filter(|code| method == other && code.reachable(block));
+        code.is_some_and(|code| code.taken(block).contains(&target))
     }
 
     fn method(&self, id: MethodId) -> Result<&'p MethodCode, Discard> {

@@ -1,12 +1,15 @@
-//! The full paths of a region: their numbers, the sets P(e), and the matching sets of partial paths (section 3.3 and 3.4).
+//! The full paths of a region: their numbers, the sets P(e), and the matching sets of partial paths (section 3.3 and
+//! 3.4).
 //!
-//! Inside of a region edges form an acyclic graph, so full paths are numbered as by Ball and Larus: a path's number is the
-//! sum of the offsets of its edges. Paths that end in a block come before those that go on, successors in the order of the arms;
-//! this is the order of a depth-first enumeration, and the numbers are dense. No path is stored. P(e) is a bit set for each edge;
-//! the minimum matching set of a partial path (definition 3.2) is the intersection over its edges.
+//! Inside of a region edges form an acyclic graph, so full paths are numbered as by Ball and Larus: a path's number
+//! is the sum of the offsets of its edges. Paths that end in a block come before those that go on, successors in the
+//! order of the arms; this is the order of a depth-first enumeration, and the numbers are dense. No path is stored.
+//! P(e) is a bit set for each edge; the minimum matching set of a partial path (definition 3.2) is the intersection
+//! over its edges.
 //!
-//! For a partial path that lies within the region M is never empty: each block is reached from the entry, and each leads to an exit.
-//! Space: paths · edges / 8 bytes. A pass over all paths builds the sets; a match costs O(edges of the path · paths / 64).
+//! For a partial path that lies within the region M is never empty: each block is reached from the entry, and each
+//! leads to an exit. Space: paths · edges / 8 bytes. A pass over all paths builds the sets; a match costs O(edges of
+//! the path · paths / 64).
 
 use super::bits::BitSet;
 use super::layout::MethodCode;
@@ -180,7 +183,8 @@ impl RegionPaths {
         Some(full)
     }
 
-    /// The number of a full path, `None` if it is not one of the region's. Where exits are merged, `exit` does not matter.
+    /// The number of a full path, `None` if it is not one of the region's. Where exits are merged, `exit` does not
+    /// matter.
     #[must_use]
     pub fn number(&self, blocks: &[BlockId], exit: Option<BlockId>) -> Option<PathIndex> {
         let (&first, rest) = blocks.split_first()?;
@@ -214,8 +218,8 @@ impl RegionPaths {
         node.sets.get(inner.or_else(exit)?)
     }
 
-    /// M: the paths that contain all edges of a partial path of this region; `None` if it is not one. Without any edge these are
-    /// all paths.
+    /// M: the paths that contain all edges of a partial path of this region; `None` if it is not one. Without any
+    /// edge these are all paths.
     #[must_use]
     pub fn matching(&self, regions: &Regions, piece: &Piece) -> Option<BitSet> {
         let mut set = BitSet::full(self.count());
@@ -238,8 +242,8 @@ impl RegionPaths {
         Some(set)
     }
 
-    /// Whether an edge belongs to this path alone, so that whoever sees the edge knows the path (an "obvious" path in the words of
-    /// Joshi, Bond, Zilles: *Targeted Path Profiling*, 2004).
+    /// Whether an edge belongs to this path alone, so that whoever sees the edge knows the path (an "obvious" path in
+    /// the words of Joshi, Bond, Zilles: *Targeted Path Profiling*, 2004).
     #[must_use]
     pub fn obvious(&self, path: PathIndex) -> bool {
         let mut obvious = false;
@@ -251,8 +255,9 @@ impl RegionPaths {
         obvious
     }
 
-    /// For each path the probability that an edge profile gives it when it is taken for independent choices: the product of each
-    /// edge's share among its block's successors. A block without counts splits evenly; merged exits are one choice.
+    /// For each path the probability that an edge profile gives it when it is taken for independent choices: the
+    /// product of each edge's share among its block's successors. A block without counts splits evenly; merged exits
+    /// are one choice.
     #[must_use]
     pub fn prior(&self, code: &MethodCode, count: impl Fn(BlockId, BlockId) -> u64) -> Vec<f64> {
         let shares = self.shares(code, count);
@@ -263,7 +268,8 @@ impl RegionPaths {
         prior
     }
 
-    /// The paths with a cold edge: one whose share among its block's successors is below `fraction`. Blocks without counts have none.
+    /// The paths with a cold edge: one whose share among its block's successors is below `fraction`. Blocks without
+    /// counts have none.
     #[must_use]
     pub fn cold(&self, code: &MethodCode, fraction: f64, count: impl Fn(BlockId, BlockId) -> u64) -> BitSet {
         let shares = self.shares(code, count);

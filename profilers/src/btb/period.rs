@@ -1,10 +1,10 @@
 //! When a sample is due: after so many taken branches, after so much time, or whichever comes first.
 //!
-//! The paper samples in cycles. A sample in time sees a trace with probability proportional to the time during which its
-//! branches are the last K, so that slow code is weighed too heavily; one in every n taken branches does not have this
-//! bias (open question M7). A fixed period can fall into step with a loop and always see the same iteration: therefore each
-//! interval is drawn anew, uniformly within a spread around the period, from a seeded generator. The mean of the intervals
-//! is the period.
+//! The paper samples in cycles. A sample in time sees a trace with probability proportional to the time during which
+//! its branches are the last K, so that slow code is weighed too heavily; one in every n taken branches does not have
+//! this bias (open question M7). A fixed period can fall into step with a loop and always see the same iteration:
+//! therefore each interval is drawn anew, uniformly within a spread around the period, from a seeded generator. The
+//! mean of the intervals is the period.
 
 use super::parameter::{OutOfRange, within};
 use serde::{Deserialize, Serialize};
@@ -106,8 +106,8 @@ impl Clock {
         true
     }
 
-    /// So much time has passed: is a sample due? However long a pause was, it makes one sample due, since the ring has but one
-    /// content.
+    /// So much time has passed: is a sample due? However long a pause was, it makes one sample due, since the ring
+    /// has but one content.
     #[inline]
     pub fn ticks(&mut self, elapsed: u64) -> bool {
         if self.period.ticks().is_none() {

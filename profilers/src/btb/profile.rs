@@ -1,8 +1,9 @@
-//! What a run of a program leaves behind, in a form that survives it: for each method its runs of blocks and their counts.
+//! What a run of a program leaves behind, in a form that survives it: for each method its runs of blocks and their
+//! counts.
 //!
-//! Runs are kept before they are cut at regions and matched, so that profiles of several runs and inputs (open question M4) can be added
-//! and then analysed under any options. A method is its number and its fingerprint; counts for other code under the same number are
-//! refused, counted and named, never mixed.
+//! Runs are kept before they are cut at regions and matched, so that profiles of several runs and inputs (open
+//! question M4) can be added and then analysed under any options. A method is its number and its fingerprint; counts
+//! for other code under the same number are refused, counted and named, never mixed.
 
 use super::parameter::{OutOfRange, within};
 use crate::ids::{BlockId, MethodId};

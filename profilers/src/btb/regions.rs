@@ -1,16 +1,17 @@
 //! Regions: parts of a method in which a partial path has a matching set of full paths (section 3.3).
 //!
-//! A region is entered only at its entry (rule 1), lies inside of one loop or outside of it (rule 2), has fewer than N
-//! paths from its entry to its exits (rule 3), and has as many blocks as possible (rule 4). The paper grows it greedily and breadth
-//! first from the method's entry; where it stops, the exits are entries of new regions.
+//! A region is entered only at its entry (rule 1), lies inside of one loop or outside of it (rule 2), has fewer than
+//! N paths from its entry to its exits (rule 3), and has as many blocks as possible (rule 4). The paper grows it
+//! greedily and breadth first from the method's entry; where it stops, the exits are entries of new regions.
 //!
-//! A block is admitted when all its predecessors are. Therefore the order of admission is a topological order of the edges
-//! inside, an edge to the region's own entry is an exit, and irreducible loops need no care: their blocks become regions of
-//! their own. Ours: a rejected block is tried again when the region has grown (a join can become admissible later, and a block may fit
-//! under the cap once its sibling is in); blocks where control arrives without an edge are always entries.
+//! A block is admitted when all its predecessors are. Therefore the order of admission is a topological order of the
+//! edges inside, an edge to the region's own entry is an exit, and irreducible loops need no care: their blocks
+//! become regions of their own. Ours: a rejected block is tried again when the region has grown (a join can become
+//! admissible later, and a block may fit under the cap once its sibling is in); blocks where control arrives without
+//! an edge are always entries.
 //!
-//! Invariants: each reachable block is in exactly one region; a region of more than one block has fewer than N paths (a
-//! single block may have more exits than that, and there is nothing to cut). O(edges) and what is tried again.
+//! Invariants: each reachable block is in exactly one region; a region of more than one block has fewer than N paths
+//! (a single block may have more exits than that, and there is nothing to cut). O(edges) and what is tried again.
 
 use super::layout::MethodCode;
 use super::loops::innermost_loops;
@@ -26,8 +27,8 @@ pub struct RegionId(pub u32);
 /// What tells full paths apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Exits {
-    /// Their blocks alone; however a path leaves its last block, it is the same path. The paper needs this for its BCE, which
-    /// has two exits, to match uniquely.
+    /// Their blocks alone; however a path leaves its last block, it is the same path. The paper needs this for its
+    /// BCE, which has two exits, to match uniquely.
     #[default]
     Merged,
     /// Their blocks and the exit edge, as for Ball and Larus.
@@ -123,8 +124,8 @@ impl Regions {
             if !fits {
                 continue;
             }
-            // Each path that left to the block is continued by each way to leave the block; a path that has lost its last exit
-            // no longer ends before it.
+            // Each path that left to the block is continued by each way to leave the block; a path that has lost its
+            // last exit no longer ends before it.
             let (mut ways, mut total) = (0u64, growth.total);
             for &from in code.predecessors(block) {
                 let (w, exits) = (growth.ways[from.index()], growth.exits[from.index()]);
@@ -209,8 +210,8 @@ impl Regions {
         self.position[block.index()] as usize
     }
 
-    /// Whether an edge stays within a region: its ends are in the same one and it does not lead to its entry. Every other edge is a
-    /// boundary: calls apart, that is where paths are cut.
+    /// Whether an edge stays within a region: its ends are in the same one and it does not lead to its entry. Every
+    /// other edge is a boundary: calls apart, that is where paths are cut.
     #[must_use]
     pub fn inside(&self, from: BlockId, to: BlockId) -> bool {
         match (self.of(from), self.of(to)) {

@@ -1,7 +1,8 @@
 //! The branch trace buffer itself: the last K taken branches (section 3.1; four on the Itanium-2, 16 or 32 in later
 //! processors).
 //!
-//! `push` is the only thing that happens for each taken branch: one store, one addition, two comparisons, no allocation.
+//! `push` is the only thing that happens for each taken branch: one store, one addition, two comparisons, no
+//! allocation.
 
 use super::branch::TakenBranch;
 use super::parameter::{OutOfRange, within};

@@ -1,8 +1,9 @@
-//! Partial paths cut at calls and returns: what remains are runs of blocks within one method (section 3.2, "splitting").
+//! Partial paths cut at calls and returns: what remains are runs of blocks within one method (section 3.2,
+//! "splitting").
 //!
-//! The paper cuts at each function boundary, and throws together what it cuts: the halves of a caller's path on both sides of a call
-//! are two runs. Ours: since a call does not end a block, [`Crossing::Rejoin`] continues the caller's run when the matching
-//! return is in the same trace (open question M1: 57 % of the paper's paths cross functions).
+//! The paper cuts at each function boundary, and throws together what it cuts: the halves of a caller's path on both
+//! sides of a call are two runs. Ours: since a call does not end a block, [`Crossing::Rejoin`] continues the caller's
+//! run when the matching return is in the same trace (open question M1: 57 % of the paper's paths cross functions).
 
 use super::branch::Place;
 use super::partial::{Link, PartialPath};
@@ -18,7 +19,8 @@ pub enum Crossing {
     Rejoin,
 }
 
-/// Blocks of one activation of a method, in the order in which they were executed, each an edge away from the one before.
+/// Blocks of one activation of a method, in the order in which they were executed, each an edge away from the one
+/// before.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Run {
     /// The method.

@@ -1,8 +1,8 @@
 //! Where samples go: identical traces are one row with a count (section 3.1), in bounded memory.
 //!
-//! Traces lie one behind the other in one vector; an open hash table of row numbers finds them. Its hash is fixed and its
-//! order reaches no output. A sample that is already there allocates nothing; one that is new and finds the table full is
-//! counted as lost, so that counts are short, never wrong.
+//! Traces lie one behind the other in one vector; an open hash table of row numbers finds them. Its hash is fixed and
+//! its order reaches no output. A sample that is already there allocates nothing; one that is new and finds the table
+//! full is counted as lost, so that counts are short, never wrong.
 
 use super::branch::{CountedTrace, Place, Recording, TakenBranch, Trace};
 use super::parameter::{OutOfRange, within};
@@ -132,7 +132,8 @@ fn hash(branches: &[TakenBranch], pc: Option<Place>) -> u64 {
     })
 }
 
-/// A ring, the clock that says when to copy it and the table that counts the copies: what a thread that records carries.
+/// A ring, the clock that says when to copy it and the table that counts the copies: what a thread that records
+/// carries.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     ring: Ring,

@@ -1,18 +1,19 @@
 //! From matching sets to weights of full paths (section 3.4).
 //!
-//! The paper gives each path of a matching set an equal share of the partial path's count. This makes paths hot that were never
-//! executed (its section 4.6). Ours, open question M2, all in terms of the same matching sets:
+//! The paper gives each path of a matching set an equal share of the partial path's count. This makes paths hot that
+//! were never executed (its section 4.6). Ours, open question M2, all in terms of the same matching sets:
 //!
-//! * *expectation-maximisation*: the counts are a mixture of full paths with unknown shares θ. In turn, each partial path is divided among
-//!   its matches in proportion to θ, and θ becomes what each path got. The likelihood Σ count · ln Σ_{p in M} θ(p) never decreases
-//!   (Dempster, Laird, Rubin 1977), and no path outside of every matching set ever gets weight. Deviation from a full model: how
-//!   likely a path is to show just this part of itself is taken to be the same for all paths.
+//! * *expectation-maximisation*: the counts are a mixture of full paths with unknown shares θ. In turn, each partial
+//!   path is divided among its matches in proportion to θ, and θ becomes what each path got. The likelihood
+//!   Σ count · ln Σ_{p in M} θ(p) never decreases (Dempster, Laird, Rubin 1977), and no path outside of every matching
+//!   set ever gets weight. Deviation from a full model: how likely a path is to show just this part of itself is taken
+//!   to be the same for all paths.
 //! * *prior*: the first division is in proportion to what an edge profile makes of each path;
 //! * *cold edges*: paths with an edge that an edge profile calls cold leave a matching set, unless nothing would remain;
 //! * *a limit on matches*: a partial path with more is no evidence, and is counted as such.
 //!
-//! The sum of the weights is the sum of the counts. All sums run in the order of matches and path numbers: the same input gives the
-//! same bits.
+//! The sum of the weights is the sum of the counts. All sums run in the order of matches and path numbers: the same
+//! input gives the same bits.
 
 use super::bits::BitSet;
 use super::parameter::{OutOfRange, within};
@@ -106,8 +107,8 @@ pub struct Weighed {
     pub converged: bool,
 }
 
-/// Divides the counts among `paths` full paths. `prior` has one number for each path, at least 0; `None` stands for equal shares. A match whose
-/// paths all have prior 0 is divided equally.
+/// Divides the counts among `paths` full paths. `prior` has one number for each path, at least 0; `None` stands for
+/// equal shares. A match whose paths all have prior 0 is divided equally.
 #[must_use]
 pub fn weigh(paths: usize, matches: &[Match], prior: Option<&[f64]>, em: Option<Em>) -> Weighed {
     let matches: Vec<(Vec<usize>, f64)> = matches

@@ -1,4 +1,5 @@
-//! Random programs, and a walker that executes them, remembers everything and records what a branch trace buffer would see.
+//! Random programs, and a walker that executes them, remembers everything and records what a branch trace buffer
+//! would see.
 
 #![allow(dead_code)] // Each test file uses its part.
 

@@ -145,7 +145,7 @@ fn priors_and_cold_paths_agree_with_walking_each_path() {
             let paths = RegionPaths::new(&code, &regions, region);
             let prior = paths.prior(&code, count);
             let cold = paths.cold(&code, 0.1, count);
-            for number in 0..paths.count() {
+            for (number, &prior) in prior.iter().enumerate() {
                 let full = paths.path(PathIndex(number as u32)).expect("a path");
                 let (mut expected, mut is_cold) = (1.0, false);
                 for (index, &block) in full.blocks.iter().enumerate() {
@@ -168,7 +168,7 @@ fn priors_and_cold_paths_agree_with_walking_each_path() {
                     expected *= share;
                     is_cold |= total > 0 && share < 0.1;
                 }
-                assert!(close(prior[number], expected), "seed {seed}: {} {expected}", prior[number]);
+                assert!(close(prior, expected), "seed {seed}: {prior} {expected}");
                 assert_eq!(cold.contains(number), is_cold, "seed {seed}");
                 cold_paths += usize::from(is_cold);
             }

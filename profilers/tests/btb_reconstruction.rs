@@ -318,3 +318,21 @@ fn the_program_counter_extends_the_last_run_or_is_ignored() {
     let path = reconstruct(&program, &trace(at(0, 4)), without).expect("consistent");
     assert!(!path.pc_ignored && path.steps.len() == 2);
 }
+
+/// A path is as long as the code between the branches, but not without end; extension in an endless loop ends.
+#[test]
+fn long_paths_have_a_limit() {
+    let blocks = 60_000u32;
+    let successors: Vec<Vec<u32>> = (0..blocks).map(|block| vec![(block + 1) % blocks]).collect();
+    let graph = Graph::new(&successors.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let order: Vec<BlockId> = (0..blocks).map(BlockId).collect();
+    let mut program = Program::new();
+    program.insert(MethodId(0), MethodCode::new(&graph, Layout::Order(&order), 1).expect("a layout"));
+    let around = |times| Trace {
+        branches: vec![TakenBranch::jump(MethodId(0), BlockId(blocks - 1), BlockId(0)); times],
+        pc: None,
+    };
+    let path = reconstruct(&program, &around(3), Reconstruction::default()).expect("consistent");
+    assert_eq!((path.initial().len(), path.below), (2 * 60_000 + 2, 60_000 - 1));
+    assert_eq!(reconstruct(&program, &around(100), Reconstruction::default()), Err(Discard::TooLong));
+}

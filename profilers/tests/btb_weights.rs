@@ -181,7 +181,7 @@ fn some_weighting(random: &mut Rng) -> Weighting {
     Weighting {
         first: if random.random_bool(0.5) { FirstGuess::Equal } else { FirstGuess::EdgeProfile },
         em: random.random_bool(0.5).then(Em::default),
-        cold: random.random_bool(0.5).then_some(ColdEdges { fraction: 0.05 }),
+        cold: random.random_bool(0.5).then(|| ColdEdges { fraction: random.random_range(0.0..0.7) }),
         most_matches: random.random_bool(0.3).then_some(3),
     }
 }

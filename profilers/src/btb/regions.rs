@@ -6,12 +6,12 @@
 //!
 //! A block is admitted when all its predecessors are. Therefore the order of admission is a topological order of the
 //! edges inside, an edge to the region's own entry is an exit, and irreducible loops need no care: their blocks
-//! become regions of their own. Ours: a rejected block is tried again when the region has grown (a join can become
-//! admissible later, and a block may fit under the cap once its sibling is in); blocks where control arrives without
-//! an edge are always entries.
+//! become regions of their own. A join that is rejected is tried again with its next predecessor. A block that would
+//! reach the cap is not: admitting another one never lowers the number of paths with both. Ours: blocks where control
+//! arrives without an edge are always entries.
 //!
 //! Invariants: each reachable block is in exactly one region; a region of more than one block has fewer than N paths
-//! (a single block may have more exits than that, and there is nothing to cut). O(edges) and what is tried again.
+//! (a single block may have more exits than that, and there is nothing to cut). O(edges · predecessors).
 
 use super::layout::MethodCode;
 use super::loops::innermost_loops;
@@ -107,16 +107,7 @@ impl Regions {
         growth.exits[entry.index()] = code.successors(entry).len() as u64;
         growth.total = self.ends(growth.exits[entry.index()], code, entry);
         let mut candidates: VecDeque<BlockId> = code.successors(entry).iter().copied().collect();
-        let mut over_cap: Vec<BlockId> = Vec::new();
-        let mut grown = false;
-        loop {
-            let Some(block) = candidates.pop_front() else {
-                if !std::mem::replace(&mut grown, false) {
-                    return;
-                }
-                candidates.extend(over_cap.drain(..));
-                continue;
-            };
+        while let Some(block) = candidates.pop_front() {
             let fits = self.of(block).is_none()
                 && !code.landing(block)
                 && loops[block.index()] == loops[entry.index()]
@@ -135,7 +126,6 @@ impl Regions {
             let exits = code.successors(block).len() as u64;
             total = total.saturating_add(ways.saturating_mul(self.ends(exits, code, block)));
             if total >= u64::from(self.options.cap) {
-                over_cap.push(block);
                 continue;
             }
             for &from in code.predecessors(block) {
@@ -145,7 +135,6 @@ impl Regions {
             growth.ways[block.index()] = ways;
             growth.exits[block.index()] = exits;
             self.admit(id, block);
-            grown = true;
             candidates.extend(code.successors(block));
         }
     }

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod btb;
 pub mod calls;
 pub mod edges;
 mod graph;

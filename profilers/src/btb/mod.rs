@@ -1,0 +1,63 @@
+//! Path profiles from a branch trace buffer: Shye et al.: *Analyzing Path Profiling with the Itanium-2 PMU* (2005).
+//!
+//! The processor (or an interpreter that plays one) remembers the last K *taken* branches. Now and then this ring is
+//! copied: a [`Trace`]. Everything else happens afterwards, here:
+//!
+//! ```text
+//! push -> Ring --(Clock: a sample is due)--> TraceTable -> Recording <-> text file
+//!                                                             |
+//!   Program (per method: graph + layout + fingerprint)        v
+//!        \------------------------------------> reconstruct -> PartialPath   sec. 3.2, fall-through, extension
+//!                                                             |  split at calls
+//!                                                             v
+//!                                              RunProfile (serde; merged over runs and inputs)
+//!                                                             |  split at region boundaries
+//!        Regions, RegionPaths (sec. 3.3) ------------------>  v
+//!                                              matching sets -> weights      sec. 3.4, and ours: EM, prior, cold edges
+//! ```
+//!
+//! What the folder does not know: where branches come from (a recorder, a burst, hardware), what a bytecode is, what
+//! a path is good for. Metrics (Wall's weight matching with count flow) live elsewhere; [`Regions`] and
+//! [`RegionPaths::number`] name the full paths for whoever counts the truth.
+//!
+//! Two things hold everywhere: no input makes anything here panic (a damaged record ends in a named, counted
+//! [`Discard`]), and every output is a function of the input alone (no iteration over a hash table, sums of `f64` in
+//! one fixed order, random periods from a seed).
+
+mod analysis;
+mod bits;
+mod branch;
+mod edges;
+mod file;
+mod inlined;
+mod layout;
+mod loops;
+mod parameter;
+mod partial;
+mod paths;
+mod period;
+mod profile;
+mod regions;
+mod ring;
+mod runs;
+mod table;
+mod weights;
+
+pub use analysis::{Analysis, Estimate, EstimateOptions, PathWeight, RegionSummary, Statistics};
+pub use bits::BitSet;
+pub use branch::{BranchKind, CountedTrace, Place, Recording, TakenBranch, Trace};
+pub use edges::EdgeCounts;
+pub use file::{Damaged, parse, print};
+pub use inlined::{HotSite, InlineError, Inlined, Origin, Part};
+pub use layout::{Layout, LayoutError, MethodCode, Program};
+pub use loops::{LoopId, innermost_loops};
+pub use parameter::OutOfRange;
+pub use partial::{Discard, Link, PartialPath, Reconstruction, Step, reconstruct};
+pub use paths::{FullPath, PathIndex, Piece, RegionPaths, pieces};
+pub use period::{Clock, Period, SplitMix64};
+pub use profile::{Conflict, Merged, MethodRuns, RunCount, RunProfile};
+pub use regions::{Exits, RegionId, RegionOptions, Regions};
+pub use ring::Ring;
+pub use runs::{Crossing, Run, split_at_calls};
+pub use table::{Recorder, TraceTable};
+pub use weights::{ColdEdges, Em, FirstGuess, Match, Weighed, Weighting, weigh};

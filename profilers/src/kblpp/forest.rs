@@ -37,7 +37,7 @@
 //! Our additions: a limit of memory. When it is reached the nodes that exist still count; an item that would need a new
 //! node is counted as [`Statistics::uncounted`] and breaks the sequence, so that all counts are lower bounds.
 
-use super::arena::{Arena, Link, NIL, Siblings};
+use super::arena::{Arena, Link, NIL, Siblings, Slab};
 use super::paths::PathForest;
 use crate::ids::{PathNumber, VersionId};
 use crate::stream::hash::OpenTable;
@@ -232,7 +232,7 @@ impl Forest {
     pub fn statistics(&self) -> Statistics {
         let (nodes, effort) = (self.arena.len(), self.arena.effort());
         Statistics {
-            items: (1..=nodes as Link).map(|node| self.arena.count(node)).sum(),
+            items: self.arena.total(),
             uncounted: self.arena.count(NIL),
             chunks: self.chunks,
             hash_operations: self.hash_operations,
@@ -334,19 +334,23 @@ impl Forest {
         if upper == NIL {
             return NIL;
         }
-        let added = self.arena.add_child(parent, label, siblings);
-        if added != NIL {
-            self.upper.push(upper);
-        }
+        let added = self.arena.add_child(parent, label, siblings, Slab::Lower);
+        self.set_upper(added, upper);
         added
     }
 
     fn add_upper(&mut self, parent: Link, siblings: Siblings, label: u32) -> Link {
-        let added = self.arena.add_child(parent, label, siblings);
-        if added != NIL {
-            self.upper.push(added);
-        }
+        let added = self.arena.add_child(parent, label, siblings, Slab::Upper);
+        self.set_upper(added, added);
         added
+    }
+
+    /// Says what a new node's tau is; if there is none, because the forest is full, nothing.
+    fn set_upper(&mut self, node: Link, upper: Link) {
+        if node != NIL {
+            self.upper.resize(self.arena.bound(), NIL);
+            self.upper[node as usize] = upper;
+        }
     }
 
     fn root(&mut self, version: VersionId, label: u32) -> Link {
@@ -364,7 +368,7 @@ impl Forest {
         let root = self.arena.add_root(label);
         if root != NIL {
             *self.roots.slot(key) = root;
-            self.upper.push(root);
+            self.set_upper(root, root);
         }
         root
     }

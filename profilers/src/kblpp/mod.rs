@@ -11,8 +11,12 @@
 //! * [`PathForest`] is what comes out: the k-iteration path forest, with the exact count of every n-gram.
 //! * [`count_ngrams`] is the naive twin.
 //!
-//! Costs: one hash operation every k - 1 items, two steps from a node to its child per item, at most two new nodes of 16
-//! bytes per item. The conversion visits for each node the k levels below it, once, at the end.
+//! Costs: one step from a node to its child per item, since the cursors turn out to be one (see [`Forest`]'s file); at
+//! most two new nodes of 16 bytes and their links of 4 per item; a hash operation per invocation. The conversion visits
+//! for each node the k levels below it, once, at the end. Measured over the same streams (`examples/kblpp_load.rs`,
+//! cachegrind, a million items of a loop with long runs, k = 16): 39 instructions per item against 47 for a
+//! Ball-Larus hash table of our own and 66 for `hashbrown`, the loop that drives them included. Where behaviour is
+//! random every few items are a new n-gram, and making nodes costs ten times as much as any table.
 
 mod arena;
 mod forest;

@@ -4,10 +4,10 @@
 //!
 //! For each stream (see `streams`) and each consumer: nanoseconds per path number, the minimum and the median of the
 //! rounds, which interleave the consumers; then what is deterministic, the hash operations, the siblings passed, the
-//! nodes and the bytes. Every consumer is called through a function that is not inlined, once per path end with its state
-//! in memory, as code that has run into a path end would call it. The paper's comparison (D'Elia & Demetrescu 2013,
-//! figure 14) is `forest k=16` against a hash table: `open` is our own (open addressing, a table for each version),
-//! `hashbrown` one general-purpose table for all.
+//! nodes and the bytes. Every consumer is called through a function that is not inlined, once per path end with its
+//! state in memory, as code that has run into a path end would call it. The paper's comparison (D'Elia & Demetrescu
+//! 2013, figure 14) is `forest k=16` against a hash table: `open` is our own (open addressing, a table for each
+//! version), `hashbrown` one general-purpose table for all.
 
 use hashbrown::HashMap;
 use holloway_profilers::kblpp::{Activation, Forest, K};

@@ -18,8 +18,8 @@
 //! Node 0 is nobody: the end of each list, without children, and with a label that no path has. When the arena is full,
 //! look-ups that would add a node yield it.
 //!
-//! A look-up that hits the first child ([`Arena::hit`]) is two loads and two comparisons. Bounds checks stay, since this
-//! crate has no unsafe code: the one on the child is also the test for wide nodes.
+//! A look-up that hits the first child ([`Arena::hit`]) is two loads and two comparisons. Bounds checks stay, since
+//! this crate has no unsafe code: the one on the child is also the test for wide nodes.
 
 use crate::ids::PathNumber;
 use crate::stream::hash::{Map, OpenTable};

@@ -21,14 +21,14 @@
 //! cursor.count += 1; n += 1
 //! ```
 //!
-//! Only a new lower node looks for the child of its parent's tau, or for a root if it begins a chunk. The paper's hash
-//! operations, ceil(N / (k-1)) for an invocation of N items, are counted as [`Statistics::chunks`]; ours are one for
-//! each invocation and one for each new node that begins a chunk. The links are an array of their own, 4 bytes per node,
-//! which is touched once per chunk.
+//! Only a new lower node looks for the child of its parent's tau, or for a root if it begins a chunk. The paper's
+//! hash operations, ceil(N / (k-1)) for an invocation of N items, are counted as [`Statistics::chunks`]; ours are one
+//! for each invocation and one for each new node that begins a chunk. The links are an array of their own, 4 bytes
+//! per node, which is touched once per chunk.
 //!
-//! Invariants: the sum of all counters is the number of items. The forest is the paper's, node by node; as in its figure
-//! 11, the upper path of an invocation's last chunk stays in the forest with counters 0, although definition 3 does
-//! not have it.
+//! Invariants: the sum of all counters is the number of items. The forest is the paper's, node by node; as in its
+//! figure 11, the upper path of an invocation's last chunk stays in the forest with counters 0, although definition 3
+//! does not have it.
 //!
 //! The cursor belongs to the *activation*, so that recursion and callees do not interleave. What breaks the sequence of
 //! path ends in an activation (a path lost to an exception, a change of the code's version) must end it:
@@ -107,6 +107,20 @@ pub struct Activation {
     cursor: Link,
     /// Items until the chunk is full: 0 iff n mod (k-1) is 0.
     left: u32,
+}
+
+impl Activation {
+    /// The state as one word, for compiled code that keeps it in a slot of its frame. 0 is the default.
+    #[must_use]
+    pub fn bits(self) -> u64 {
+        u64::from(self.left) << 32 | u64::from(self.cursor)
+    }
+
+    /// The state from a word that [`Self::bits`] has made, for the same forest.
+    #[must_use]
+    pub fn from_bits(bits: u64) -> Self {
+        Self { cursor: bits as u32, left: (bits >> 32) as u32 }
+    }
 }
 
 /// What a forest has done and how large it is.

@@ -1,11 +1,11 @@
 //! k-BLPP: exact counts of all paths over up to k iterations, cheaper than a hash table of single paths.
 //!
-//! D'Elia & Demetrescu 2013. The stream of path numbers of one invocation is a string, and a path over n iterations is
-//! an n-gram of it. Counting all n-grams for n <= k directly costs k updates per item. Instead the string is cut into
-//! chunks of k - 1 items, so that every n-gram with n <= k lies in two adjacent chunks, and a prefix forest, the *k-slab
-//! forest*, holds all pairs of adjacent chunks. An item is added at two places: to the path of the chunk it is in
-//! (the upper slab, cursor tau), and to the path that started one chunk before (the lower slab, cursor beta), where it
-//! is counted. In the first chunk there is no lower path, and it is counted in the upper one.
+//! D'Elia & Demetrescu 2013. The stream of path numbers of one invocation is a string, and a path over n iterations
+//! is an n-gram of it. Counting all n-grams for n <= k directly costs k updates per item. Instead the string is cut
+//! into chunks of k - 1 items, so that every n-gram with n <= k lies in two adjacent chunks, and a prefix forest, the
+//! *k-slab forest*, holds all pairs of adjacent chunks. An item is added at two places: to the path of the chunk it
+//! is in (the upper slab, cursor tau), and to the path that started one chunk before (the lower slab, cursor beta),
+//! where it is counted. In the first chunk there is no lower path, and it is counted in the upper one.
 //!
 //! * [`Forest`] is the k-slab forest, fed one item at a time; its [`Activation`] is what an invocation keeps meanwhile.
 //! * [`PathForest`] is what comes out: the k-iteration path forest, with the exact count of every n-gram.

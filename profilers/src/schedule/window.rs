@@ -125,7 +125,8 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// A window of this shape with SAMPLES samples and the given STRIDE, initial skips by round robin, overruns ignored.
+    /// A window of this shape with SAMPLES samples and the given STRIDE, initial skips by round robin, overruns
+    /// ignored.
     ///
     /// # Errors
     ///

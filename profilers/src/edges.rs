@@ -4,7 +4,7 @@
 //! (Bond & McKinley 2005, sec. 4.3). Every profiler that knows about edges makes the same value: the interpreter's
 //! counters, direct counters in compiled code, PEP, an expanded path profile. A consumer need not know which.
 //!
-//! What a compiler is given is a choice among them (sec. 6 of the paper): *one-time* is the profile of the baseline
+//! What a compiler is given is a choice among them (sec. 6.5 of the paper): *one-time* is the profile of the baseline
 //! tier as it was at the first compilation, *continuous* goes on being updated by PEP, *perfect* comes from an
 //! instrumented run, and [`EdgeProfile::flipped`] is the worst case, each branch's arms exchanged.
 //!

@@ -1,6 +1,6 @@
 //! Several windows under one control word.
 //!
-//! The state machine of Arnold & Grove 2005, sec. 4.1, as a value. A tick sets the word to
+//! The state machine of Arnold & Grove 2005, sec. 5.1, as a value. A tick sets the word to
 //! "all"; the first yieldpoint that is taken after it, of whatever kind, arms the windows and sets the word to what the
 //! open windows need; it is itself an opportunity for those windows whose kind it is. When the last window closes, the
 //! word goes back to "none" and the thread switch that the tick asked for is due.

@@ -1,13 +1,13 @@
 //! What a path number costs: the k-slab forest against plain Ball-Larus tables over the same stream.
 //!
-//! `cargo run --release -p holloway-profilers --example kblpp_load [MILLIONS [ROUNDS]]`
+//! `cargo run --release -p holloway-profilers --example kblpp_load [MILLIONS [ROUNDS [STREAM [CONSUMER]]]]`
 //!
 //! For each stream (see `streams`) and each consumer: nanoseconds per path number, the minimum and the median of the
 //! rounds, which interleave the consumers; then what is deterministic, the hash operations, the siblings passed, the
-//! nodes and the bytes. Every consumer is called through a function that is not inlined, once per path end with its state
-//! in memory, as code that has run into a path end would call it. The paper's comparison (D'Elia & Demetrescu 2013,
-//! figure 14) is `forest k=16` against a hash table: `open` is our own (open addressing, a table for each version),
-//! `hashbrown` one general-purpose table for all.
+//! nodes and the bytes. Every consumer is called through a function that is not inlined, once per path end with its
+//! state in memory, as code that has run into a path end would call it. The paper's comparison (D'Elia & Demetrescu
+//! 2013, figure 14) is `forest k=16` against a hash table: `open` is our own (open addressing, a table for each
+//! version), `hashbrown` one general-purpose table for all.
 
 use hashbrown::HashMap;
 use holloway_profilers::kblpp::{Activation, Forest, K};
@@ -172,12 +172,16 @@ fn run(which: usize, stream: &Stream) {
 }
 
 fn main() {
-    let mut arguments = std::env::args().skip(1).map(|text| text.parse::<usize>());
-    let mut number =
-        |default| arguments.next().map_or(default, |value| value.expect("arguments are numbers"));
-    let (millions, rounds) = (number(10), number(5));
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |position: usize, default: usize| {
+        arguments
+            .get(position)
+            .map_or(default, |text| text.parse().expect("the first two arguments are numbers"))
+    };
+    let (millions, rounds) = (number(0, 10), number(1, 5).max(1));
+    let wanted = |position: usize, name: &str| arguments.get(position).is_none_or(|wanted| wanted == name);
     let names = ["array", "open", "foldhash", "siphash", "k=2", "k=4", "k=8", "k=16", "k=16 batch"];
-    for stream in streams(millions * 1_000_000) {
+    for stream in streams(millions * 1_000_000).into_iter().filter(|stream| wanted(2, stream.name)) {
         let length = stream.paths.len() as f64;
         println!(
             "{}: {} path numbers, {} invocations",
@@ -187,17 +191,17 @@ fn main() {
         );
         let mut times = vec![Vec::new(); names.len()];
         for _ in 0..rounds {
-            for (which, times) in times.iter_mut().enumerate() {
+            for (which, times) in times.iter_mut().enumerate().filter(|&(which, _)| wanted(3, names[which])) {
                 let begin = Instant::now();
                 run(which, &stream);
                 times.push(begin.elapsed().as_secs_f64() * 1e9 / length);
             }
         }
-        for (name, mut times) in names.into_iter().zip(times) {
+        for (name, mut times) in names.into_iter().zip(times).filter(|(_, times)| !times.is_empty()) {
             times.sort_unstable_by(f64::total_cmp);
             println!("  {name:<10} {:6.2} ns (median {:6.2})", times[0], times[times.len() / 2]);
         }
-        for k in KS {
+        for k in KS.into_iter().filter(|_| arguments.len() < 4) {
             let mut forest = Forest::new(K::new(k).expect("a valid k"));
             stream.each(|version, paths| forest.extend(&mut Activation::default(), version, paths));
             let s = forest.statistics();

@@ -4,9 +4,9 @@
 //! (Bond & McKinley 2005, sec. 4.3). Every profiler that knows about edges makes the same value: the interpreter's
 //! counters, direct counters in compiled code, PEP, an expanded path profile. A consumer need not know which.
 //!
-//! What a compiler is given is a choice among them (sec. 6 of the paper): *one-time* is the profile of the baseline tier as
-//! it was at the first compilation, *continuous* goes on being updated by PEP, *perfect* comes from an instrumented run,
-//! and [`EdgeProfile::flipped`] is the worst case, each branch's arms exchanged.
+//! What a compiler is given is a choice among them (sec. 6.5 of the paper): *one-time* is the profile of the baseline
+//! tier as it was at the first compilation, *continuous* goes on being updated by PEP, *perfect* comes from an
+//! instrumented run, and [`EdgeProfile::flipped`] is the worst case, each branch's arms exchanged.
 //!
 //! [`EdgeProfile`] is the value: ordered, comparable, written to files. [`EdgeCounters`] is the same in the making: an
 //! array of counters, an addition each.
@@ -220,5 +220,24 @@ impl From<&EdgeProfile> for EdgeCounters {
             }
         }
         counters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The form in files, with a branch of which one arm was never taken and one that was never executed.
+    #[test]
+    fn written_and_read() {
+        let branch = |position| BranchId { method: MethodId(3), position };
+        let mut profile = EdgeProfile::default();
+        profile.add(BranchArm { branch: branch(8), arm: Arm(0) }, 90);
+        profile.add(BranchArm { branch: branch(2), arm: Arm(4) }, 1);
+        profile.declare(branch(5), 3);
+        let rows = Vec::<Row>::from(profile.clone());
+        let written: Vec<_> = rows.iter().map(|row| (row.method.0, row.position, row.arms.clone())).collect();
+        assert_eq!(written, [(3, 2, vec![0, 0, 0, 0, 1]), (3, 5, vec![0; 3]), (3, 8, vec![90, 0])]);
+        assert_eq!(EdgeProfile::from(rows), profile);
     }
 }

@@ -124,7 +124,10 @@ fn run(rng: &mut SmallRng, forests: &mut [Forest], items: usize, alphabet: u64, 
             let path = rng.random_range(0..alphabet) * scale;
             paths.push(path);
             for (forest, activation) in forests.iter_mut().zip(&mut frame.activations) {
-                forest.path(activation, *version, path);
+                // As it would be in a frame of compiled code.
+                let mut state = Activation::from_bits(activation.bits());
+                forest.path(&mut state, *version, path);
+                *activation = state;
             }
         }
     }

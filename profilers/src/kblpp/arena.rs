@@ -1,7 +1,7 @@
 //! Nodes of tries in one block of memory: 16 bytes each, linked by numbers.
 //!
 //! First child, next sibling, as in D'Elia & Demetrescu 2013, sec. 5.3. Their outliers were slow because sibling lists
-//! were long (58.8 steps on average for eclipse) and nodes were scattered; we depart in four ways:
+//! were long (58.8 steps on average for eclipse) and nodes were scattered; we depart in five ways:
 //!
 //! * Links are 32-bit numbers into one array that only grows: a node is 16 bytes and four share a cache line.
 //! * Lists order themselves. The first child is the most frequent one: with the latest in its place, as the paper
@@ -10,17 +10,20 @@
 //!   of behaviour as well.
 //! * A node with more than [`WIDE`] children keeps them in a hash table as well. Its child link then has the top bit
 //!   set and names an entry of a side table, which remembers the latest child.
+//! * Nodes of the upper and of the lower slab lie in blocks of their own: a walk in the steady state is along lower
+//!   nodes only, and finds them side by side in the order in which they were made.
 //! * Labels and counters are 32 bits wide, exactly: labels from 2^31 are numbers of an interned table, and a counter
 //!   that wraps carries into a side table.
 //!
 //! Node 0 is nobody: the end of each list, without children, and with a label that no path has. When the arena is full,
 //! look-ups that would add a node yield it.
 //!
-//! A look-up that hits the first child ([`Arena::hit`]) is two loads and two comparisons. Bounds checks stay, since this
-//! crate has no unsafe code: the one on the child is also the test for wide nodes.
+//! A look-up that hits the first child ([`Arena::hit`]) is two loads and two comparisons. Bounds checks stay, since
+//! this crate has no unsafe code: the one on the child is also the test for wide nodes.
 
 use crate::ids::PathNumber;
 use crate::stream::hash::{Map, OpenTable};
+use std::ops::Range;
 
 /// A node's number.
 pub(super) type Link = u32;
@@ -34,6 +37,18 @@ const WIDE: u32 = 16;
 /// Marks a child link as the number of a wide node, and a label as the number of an interned path.
 const SPECIAL: u32 = 1 << 31;
 
+/// Nodes of one kind that lie side by side.
+const BLOCK: usize = 64;
+
+/// What nodes are kept apart in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slab {
+    /// Nodes that are walked along in the first chunk of an invocation, and when nodes are added.
+    Upper,
+    /// Nodes that are walked along from then on.
+    Lower,
+}
+
 #[derive(Debug, Clone, Copy)]
 struct Node {
     label: u32,
@@ -43,6 +58,9 @@ struct Node {
     child: Link,
     next: Link,
 }
+
+/// Node 0, and nodes that are not used yet.
+const NOBODY: Node = Node { label: u32::MAX, count: 0, child: NIL, next: NIL };
 
 /// How many children were passed in vain.
 #[derive(Debug, Clone, Copy)]
@@ -61,8 +79,12 @@ struct Wide {
 /// A growing set of tries.
 #[derive(Debug, Clone)]
 pub(super) struct Arena {
+    /// In blocks of one slab each.
     nodes: Vec<Node>,
-    /// How long `nodes` may get.
+    /// What is left of the latest block of each slab.
+    free: [Range<Link>; 2],
+    used: usize,
+    /// How large `used` may get.
     limit: usize,
     wide: Vec<Wide>,
     /// High halves of counters that have wrapped.
@@ -96,14 +118,15 @@ impl Effort {
 
 impl Arena {
     /// The most nodes there can be.
-    pub const MOST: usize = SPECIAL as usize - 1;
+    pub const MOST: usize = SPECIAL as usize - 4 * BLOCK;
 
     /// No nodes; look-ups add up to `limit` of them.
     pub fn new(limit: usize) -> Self {
-        let nobody = Node { label: u32::MAX, count: 0, child: NIL, next: NIL };
         Self {
-            nodes: vec![nobody],
-            limit: limit.min(Self::MOST).saturating_add(1),
+            nodes: vec![NOBODY],
+            free: [0..0, 0..0],
+            used: 0,
+            limit: limit.min(Self::MOST),
             wide: Vec::new(),
             carries: Map::default(),
             interned: Vec::new(),
@@ -131,7 +154,7 @@ impl Arena {
 
     /// A node without parent, or nobody if the arena is full.
     pub fn add_root(&mut self, label: u32) -> Link {
-        self.add(label, NIL)
+        self.add(label, NIL, Slab::Upper)
     }
 
     /// The first child, if it has this label.
@@ -149,7 +172,7 @@ impl Arena {
     pub fn child(&mut self, parent: Link, label: u32) -> Link {
         match self.search(parent, label) {
             Ok(child) => child,
-            Err(siblings) => self.add_child(parent, label, siblings),
+            Err(siblings) => self.add_child(parent, label, siblings, Slab::Upper),
         }
     }
 
@@ -163,11 +186,11 @@ impl Arena {
     }
 
     /// Adds a child after a search has not found it. Nobody if the arena is full.
-    pub fn add_child(&mut self, parent: Link, label: u32, Siblings(siblings): Siblings) -> Link {
+    pub fn add_child(&mut self, parent: Link, label: u32, Siblings(siblings): Siblings, slab: Slab) -> Link {
         let link = self.nodes[parent as usize].child;
         let wide = (link & SPECIAL != 0).then_some((link & !SPECIAL) as usize);
         let first = wide.map_or(link, |number| self.wide[number].first);
-        let added = if parent == NIL { NIL } else { self.add(label, first) };
+        let added = if parent == NIL { NIL } else { self.add(label, first, slab) };
         if added == NIL {
             return NIL;
         }
@@ -233,7 +256,17 @@ impl Arena {
 
     /// How many nodes there are.
     pub fn len(&self) -> usize {
-        self.nodes.len() - 1
+        self.used
+    }
+
+    /// All links are below this; some that are stand for no node yet.
+    pub fn bound(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The sum of all counters but nobody's.
+    pub fn total(&self) -> u64 {
+        (1..self.nodes.len() as Link).map(|node| self.count(node)).sum()
     }
 
     /// How many nodes have hash tables.
@@ -324,12 +357,20 @@ impl Arena {
         self.wide.push(Wide { first, latest: first, by_label });
     }
 
-    fn add(&mut self, label: u32, next: Link) -> Link {
-        if self.nodes.len() == self.limit {
+    fn add(&mut self, label: u32, next: Link, slab: Slab) -> Link {
+        if self.used == self.limit {
             return NIL;
         }
-        let link = self.nodes.len() as Link;
-        self.nodes.push(Node { label, count: 0, child: NIL, next });
+        let free = &mut self.free[slab as usize];
+        if free.start == free.end {
+            let start = self.nodes.len();
+            self.nodes.resize(start + BLOCK, NOBODY);
+            *free = start as Link..(start + BLOCK) as Link;
+        }
+        let link = free.start;
+        free.start += 1;
+        self.used += 1;
+        self.nodes[link as usize] = Node { label, count: 0, child: NIL, next };
         link
     }
 

@@ -21,14 +21,14 @@
 //! cursor.count += 1; n += 1
 //! ```
 //!
-//! Only a new lower node looks for the child of its parent's tau, or for a root if it begins a chunk. The paper's hash
-//! operations, ceil(N / (k-1)) for an invocation of N items, are counted as [`Statistics::chunks`]; ours are one for
-//! each invocation and one for each new node that begins a chunk. The links are an array of their own, 4 bytes per node,
-//! which is touched once per chunk.
+//! Only a new lower node looks for the child of its parent's tau, or for a root if it begins a chunk. The paper's
+//! hash operations, ceil(N / (k-1)) for an invocation of N items, are counted as [`Statistics::chunks`]; ours are one
+//! for each invocation and one for each new node that begins a chunk. The links are an array of their own, 4 bytes
+//! per node, which is touched once per chunk.
 //!
-//! Invariants: the sum of all counters is the number of items. The forest is the paper's, node by node; as in its figure
-//! 11, the upper path of an invocation's last chunk stays in the forest with counters 0, although definition 3 does
-//! not have it.
+//! Invariants: the sum of all counters is the number of items. The forest is the paper's, node by node; as in its
+//! figure 11, the upper path of an invocation's last chunk stays in the forest with counters 0, although definition 3
+//! does not have it.
 //!
 //! The cursor belongs to the *activation*, so that recursion and callees do not interleave. What breaks the sequence of
 //! path ends in an activation (a path lost to an exception, a change of the code's version) must end it:
@@ -37,7 +37,7 @@
 //! Our additions: a limit of memory. When it is reached the nodes that exist still count; an item that would need a new
 //! node is counted as [`Statistics::uncounted`] and breaks the sequence, so that all counts are lower bounds.
 
-use super::arena::{Arena, Link, NIL, Siblings};
+use super::arena::{Arena, Link, NIL, Siblings, Slab};
 use super::paths::PathForest;
 use crate::ids::{PathNumber, VersionId};
 use crate::stream::hash::OpenTable;
@@ -110,14 +110,14 @@ pub struct Activation {
 }
 
 impl Activation {
-    /// As a word, for frames that know nothing of it. That of the state at the entry of a method is 0.
+    /// The state as one word, for compiled code that keeps it in a slot of its frame. 0 is the default.
     #[must_use]
     #[inline]
-    pub fn to_bits(self) -> u64 {
-        u64::from(self.cursor) | u64::from(self.left) << 32
+    pub fn bits(self) -> u64 {
+        u64::from(self.left) << 32 | u64::from(self.cursor)
     }
 
-    /// Back from [`to_bits`](Self::to_bits).
+    /// The state from a word that [`Self::bits`] has made, for the same forest.
     #[must_use]
     #[inline]
     pub fn from_bits(bits: u64) -> Self {
@@ -248,7 +248,7 @@ impl Forest {
     pub fn statistics(&self) -> Statistics {
         let (nodes, effort) = (self.arena.len(), self.arena.effort());
         Statistics {
-            items: (1..=nodes as Link).map(|node| self.arena.count(node)).sum(),
+            items: self.arena.total(),
             uncounted: self.arena.count(NIL),
             chunks: self.chunks,
             hash_operations: self.hash_operations,
@@ -350,19 +350,23 @@ impl Forest {
         if upper == NIL {
             return NIL;
         }
-        let added = self.arena.add_child(parent, label, siblings);
-        if added != NIL {
-            self.upper.push(upper);
-        }
+        let added = self.arena.add_child(parent, label, siblings, Slab::Lower);
+        self.set_upper(added, upper);
         added
     }
 
     fn add_upper(&mut self, parent: Link, siblings: Siblings, label: u32) -> Link {
-        let added = self.arena.add_child(parent, label, siblings);
-        if added != NIL {
-            self.upper.push(added);
-        }
+        let added = self.arena.add_child(parent, label, siblings, Slab::Upper);
+        self.set_upper(added, added);
         added
+    }
+
+    /// Says what a new node's tau is; if there is none, because the forest is full, nothing.
+    fn set_upper(&mut self, node: Link, upper: Link) {
+        if node != NIL {
+            self.upper.resize(self.arena.bound(), NIL);
+            self.upper[node as usize] = upper;
+        }
     }
 
     fn root(&mut self, version: VersionId, label: u32) -> Link {
@@ -380,7 +384,7 @@ impl Forest {
         let root = self.arena.add_root(label);
         if root != NIL {
             *self.roots.slot(key) = root;
-            self.upper.push(root);
+            self.set_upper(root, root);
         }
         root
     }

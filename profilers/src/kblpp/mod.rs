@@ -1,18 +1,22 @@
 //! k-BLPP: exact counts of all paths over up to k iterations, cheaper than a hash table of single paths.
 //!
-//! D'Elia & Demetrescu 2013. The stream of path numbers of one invocation is a string, and a path over n iterations is
-//! an n-gram of it. Counting all n-grams for n <= k directly costs k updates per item. Instead the string is cut into
-//! chunks of k - 1 items, so that every n-gram with n <= k lies in two adjacent chunks, and a prefix forest, the *k-slab
-//! forest*, holds all pairs of adjacent chunks. An item is added at two places: to the path of the chunk it is in
-//! (the upper slab, cursor tau), and to the path that started one chunk before (the lower slab, cursor beta), where it
-//! is counted. In the first chunk there is no lower path, and it is counted in the upper one.
+//! D'Elia & Demetrescu 2013. The stream of path numbers of one invocation is a string, and a path over n iterations
+//! is an n-gram of it. Counting all n-grams for n <= k directly costs k updates per item. Instead the string is cut
+//! into chunks of k - 1 items, so that every n-gram with n <= k lies in two adjacent chunks, and a prefix forest, the
+//! *k-slab forest*, holds all pairs of adjacent chunks. An item is added at two places: to the path of the chunk it
+//! is in (the upper slab, cursor tau), and to the path that started one chunk before (the lower slab, cursor beta),
+//! where it is counted. In the first chunk there is no lower path, and it is counted in the upper one.
 //!
 //! * [`Forest`] is the k-slab forest, fed one item at a time; its [`Activation`] is what an invocation keeps meanwhile.
 //! * [`PathForest`] is what comes out: the k-iteration path forest, with the exact count of every n-gram.
 //! * [`count_ngrams`] is the naive twin.
 //!
-//! Costs: one hash operation every k - 1 items, two steps from a node to its child per item, at most two new nodes of 16
-//! bytes per item. The conversion visits for each node the k levels below it, once, at the end.
+//! Costs: one step from a node to its child per item, since the cursors turn out to be one (see [`Forest`]'s file); at
+//! most two new nodes of 16 bytes and their links of 4 per item; a hash operation per invocation. The conversion visits
+//! for each node the k levels below it, once, at the end. Measured over the same streams (`examples/kblpp_load.rs`,
+//! cachegrind, a million items of a loop with long runs, k = 16): 39 instructions per item against 47 for a
+//! Ball-Larus hash table of our own and 66 for `hashbrown`, the loop that drives them included. Where behaviour is
+//! random every few items are a new n-gram, and making nodes costs ten times as much as any table.
 
 mod arena;
 mod forest;

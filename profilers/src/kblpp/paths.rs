@@ -349,3 +349,33 @@ impl TryFrom<Written> for PathForest {
         Ok(Self { k, versions })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Activation, Forest};
+    use super::*;
+
+    /// The form in files: read back it is the same forest, and what is no forest is refused with a reason.
+    #[test]
+    fn written_and_read() {
+        let mut forest = Forest::new(K::new(3).unwrap());
+        forest.extend(&mut Activation::default(), VersionId(1), &[6, 2, 0, 0, 2]);
+        forest.extend(&mut Activation::default(), VersionId(4), &[1 << 50, 2]);
+        let paths = forest.paths();
+        let written = Written::from(paths.clone());
+        assert_eq!(PathForest::try_from(written.clone()), Ok(paths));
+        let refused = |change: fn(&mut Written)| {
+            let mut written = written.clone();
+            change(&mut written);
+            PathForest::try_from(written).unwrap_err()
+        };
+        assert_eq!(refused(|written| written.k = 1), InvalidK(1).to_string());
+        let order = "the versions of a path forest are not in order";
+        assert_eq!(refused(|written| written.versions.swap(0, 1)), order);
+        let place = |row| format!("node {row} of v1 is out of place in its path forest");
+        assert_eq!(refused(|written| written.versions[0].1[0].0 = 0), place(0));
+        assert_eq!(refused(|written| written.versions[0].1[1].0 = 3), place(1));
+        assert_eq!(refused(|written| written.k = 2), place(2));
+        assert_eq!(refused(|written| written.versions[0].1.swap(1, 3)), place(3));
+    }
+}

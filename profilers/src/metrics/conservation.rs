@@ -1,12 +1,12 @@
 //! Does an edge profile obey Kirchhoff's law: does control leave each block as often as it arrives?
 //!
-//! An exact profile that does not is wrong: a counter is missing, an edge is mapped to the wrong branch. A sampled profile
-//! of whole paths obeys it inside of paths only, so its imbalance says how much it is off.
+//! An exact profile that does not is wrong: a counter is missing, an edge is mapped to the wrong branch. A sampled
+//! profile of whole paths obeys it inside of paths only, so its imbalance says how much it is off.
 //!
-//! Only branches have counters. An edge that is the only one out of its block carries whatever arrives there, which this
-//! module works out; on a cycle of such blocks it cannot be known, nor can whatever depends on it, and those blocks are
-//! not checked. A block may be left in its middle by an exception, so with exceptions only more leaving than
-//! arriving is certainly wrong.
+//! Only branches have counters. An edge that is the only one out of its block carries whatever arrives there, which
+//! this module works out; on a cycle of such blocks it cannot be known, nor can whatever depends on it, and those
+//! blocks are not checked. A block may be left in its middle by an exception, so with exceptions only more leaving
+//! than arriving is certainly wrong.
 //!
 //! O(blocks + edges).
 

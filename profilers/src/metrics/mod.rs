@@ -2,15 +2,15 @@
 //!
 //! | metric | of | source |
 //! |---|---|---|
-//! | [`wall`] | path profiles | Wall 1991 as Bond & McKinley 2005, sec. 6.1 and Shye et al. 2005, sec. 5 use it |
-//! | [`relative_overlap`] | biases of edge profiles | Bond & McKinley 2005, sec. 6.2 |
+//! | [`wall`] | path profiles | Wall 1991 as Bond & McKinley 2005, sec. 6.3 and Shye et al. 2005, sec. 4.5 use it |
+//! | [`relative_overlap`] | biases of edge profiles | Bond & McKinley 2005, sec. 6.4 |
 //! | [`absolute_overlap`] | frequencies of edge profiles | the same |
-//! | [`overlap`] | call graphs, and all else that has counts | Arnold & Grove 2005, sec. 6.1 |
-//! | [`footrule`], [`recall`], [`relative_error`], [`z_score`] | rankings and estimates | what Oren, Matias & Sagiv 2002 print in their tables, as numbers |
+//! | [`overlap`] | call graphs, and all else that has counts | Arnold & Grove 2005, sec. 6.2 |
+//! | [`footrule`], [`recall`], [`relative_error`], [`z_score`] | rankings and estimates | Oren, Matias & Sagiv 2002, tables 5 and 6 |
 //! | [`imbalances`] | one edge profile | Kirchhoff's law |
 //!
-//! Sums of counts are exact integers; a division comes last. Whatever two things are equal in is decided by their names,
-//! so that each result is the same on every run. A metric of nothing is `None`, not a perfect score.
+//! Sums of counts are exact integers; a division comes last. Whatever two things are equal in is decided by their
+//! names, so that each result is the same on every run. A metric of nothing is `None`, not a perfect score.
 
 mod conservation;
 mod overlap;

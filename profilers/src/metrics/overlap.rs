@@ -18,7 +18,8 @@ use std::collections::BTreeMap;
 pub enum Unsampled<'a> {
     /// Each arm alike: bias 0.5 if there are two.
     Even,
-    /// What another profile says, such as the one-time profile of the baseline tier; if it knows nothing, each arm alike.
+    /// What another profile says, such as the one-time profile of the baseline tier; if it knows nothing, each arm
+    /// alike.
     AsIn(&'a EdgeProfile),
 }
 

@@ -1,6 +1,6 @@
 //! Several windows under one control word.
 //!
-//! The state machine of section 7 of the notes and of Arnold & Grove 2005, sec. 4.1, as a value. A tick sets the word to
+//! The state machine of Arnold & Grove 2005, sec. 5.1, as a value. A tick sets the word to
 //! "all"; the first yieldpoint that is taken after it, of whatever kind, arms the windows and sets the word to what the
 //! open windows need; it is itself an opportunity for those windows whose kind it is. When the last window closes, the
 //! word goes back to "none" and the thread switch that the tick asked for is due.
@@ -9,10 +9,10 @@
 //! (PEP needs headers and holds the word at 1, CBS alone holds it at -1), and without any client a tick is a thread
 //! switch at the first yieldpoint, which is what a machine without profilers does.
 //!
-//! How a virtual machine uses it: the timer thread stores 1 into the machine's control word and makes its tick visible
-//! (a count, a flag). A yieldpoint whose test succeeds calls its slow path, which calls [`Schedule::tick`] for a tick it
-//! has not seen, then [`Schedule::yieldpoint`], and stores [`Schedule::word`]. Only the owner of the word calls in here.
-//! Nothing is allocated after [`Schedule::new`].
+//! How a virtual machine uses it: the timer thread stores 1 into the machine's control word and makes its tick
+//! visible (a count, a flag). A yieldpoint whose test succeeds calls its slow path, which calls [`Schedule::tick`]
+//! for a tick it has not seen, then [`Schedule::yieldpoint`], and stores [`Schedule::word`]. Only the owner of the
+//! word calls in here. Nothing is allocated after [`Schedule::new`].
 
 use super::{Kinds, ParameterError, Parameters, Verdict, Window, Word, YieldKind};
 

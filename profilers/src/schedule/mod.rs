@@ -1,8 +1,8 @@
 //! When to take a sample: windows of opportunities that a timer opens, and the control word that makes waiting free.
 //!
-//! Timer ticks alone are too rare, and they favour whatever comes right after a long stretch without yieldpoints. Arnold
-//! and Grove therefore let a tick open a *window*: skip some opportunities, then take several samples
-//! (Arnold & Grove 2005, sec. 4; Bond & McKinley 2005, sec. 4.4, which simplifies it).
+//! Timer ticks alone are too rare, and they favour whatever comes right after a long stretch without yieldpoints.
+//! Arnold and Grove therefore let a tick open a *window*: skip some opportunities, then take several samples (Arnold
+//! & Grove 2005, sec. 4; Bond & McKinley 2005, sec. 4.4, which simplifies it).
 //!
 //! * [`Parameters`] say what a window looks like, [`Window`] is one countdown, a handful of words without any memory of
 //!   its own.

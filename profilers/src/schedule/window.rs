@@ -8,7 +8,7 @@
 //! | Arnold-Grove (full) | first, first + STRIDE, first + 2 STRIDE ... | first + (SAMPLES - 1) STRIDE |
 //! | simplified | first, first + 1, first + 2 ... | first + SAMPLES - 1 |
 //!
-//! Arnold & Grove 2005, sec. 4.2 (their figure 3 is the loop in [`Window::opportunity`]); Bond & McKinley 2005,
+//! Arnold & Grove 2005, sec. 4 (their figure 3 is the loop in [`Window::opportunity`]); Bond & McKinley 2005,
 //! sec. 4.4 and figure 5. `first` rotates through 1..=STRIDE from tick to tick, or is random; [`Skip::Jikes`] is what
 //! the published code of Jikes RVM does instead, which never waits STRIDE opportunities.
 //!
@@ -125,7 +125,8 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// A window of this shape with SAMPLES samples and the given STRIDE, initial skips by round robin, overruns ignored.
+    /// A window of this shape with SAMPLES samples and the given STRIDE, initial skips by round robin, overruns
+    /// ignored.
     ///
     /// # Errors
     ///

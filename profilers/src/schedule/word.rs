@@ -1,6 +1,6 @@
 //! The control word of a virtual machine's thread, and which yieldpoints it lets through.
 //!
-//! Jikes RVM's variant (Arnold & Grove 2005, sec. 4.1): a signed word with three states. Prologues and epilogues are
+//! Jikes RVM's variant (Arnold & Grove 2005, sec. 5.1): a signed word with three states. Prologues and epilogues are
 //! taken if it is not 0, loop headers only if it is above 0. One test per yieldpoint then serves the timer, samplers of
 //! calls, which must not pay for loops, and samplers of paths, which need loop headers:
 //!

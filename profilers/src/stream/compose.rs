@@ -1,7 +1,8 @@
 //! Several consumers as one.
 //!
-//! A pair is known to the compiler, and so is the consumer that does nothing, `()`: with it the calls vanish. A [`List`]
-//! is put together at run time from consumers that need no state of an invocation, or have a shadow stack for it.
+//! A pair is known to the compiler, and so is the consumer that does nothing, `()`: with it the calls vanish. A
+//! [`List`] is put together at run time from consumers that need no state of an invocation, or have a shadow stack
+//! for it.
 
 use super::{Consumer, Event, Lost, ThreadId};
 use crate::ids::VersionId;

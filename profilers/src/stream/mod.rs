@@ -1,21 +1,21 @@
 //! The stream of path ends, and those who read it.
 //!
 //! Instrumented code computes path numbers and does nothing else; where a path ends, the number flows into a stream
-//! (D'Elia & Demetrescu 2013, figure 1). Everything that a path profiler may want to do is a [`Consumer`] of it, so that
-//! several run at once over the same execution and exact profiles are one more configuration:
+//! (D'Elia & Demetrescu 2013, figure 1). Everything that a path profiler may want to do is a [`Consumer`] of it, so
+//! that several run at once over the same execution and exact profiles are one more configuration:
 //!
 //! | consumer | what it makes of the stream |
 //! |---|---|
 //! | [`PathTable`] | exact counts in arrays or hash tables: Ball-Larus profiling, and PEP's ground truth |
 //! | [`Pep`] | sampled counts and an edge profile from them, on a schedule |
-//! | [`Forest`](crate::kblpp::Forest) | exact counts of paths over k iterations |
+//! | [`Forest`] | exact counts of paths over k iterations |
 //! | [`Recorder`] | the stream itself, to be replayed into others later |
 //! | [`Losses`] | how many paths never came to an end that could be seen, and why |
 //!
-//! What a consumer must keep for each invocation is its `Activation`, a small `Copy` value. It lives in the frame of the
-//! invocation, or in the shadow stack of a [`Shadowed`] consumer, so that recursion and calls between path ends cannot
-//! mix two invocations. Consumers compose statically, as pairs, or dynamically, as a [`List`]. Each thread may have its
-//! own instances: all of them have a `merge`, which is exact.
+//! What a consumer must keep for each invocation is its `Activation`, a small `Copy` value. It lives in the frame of
+//! the invocation, or in the shadow stack of a [`Shadowed`] consumer, so that recursion and calls between path ends
+//! cannot mix two invocations. Consumers compose statically, as pairs, or dynamically, as a [`List`]. Each thread may
+//! have its own instances: all of them have a `merge`, which is exact.
 
 mod compose;
 pub(crate) mod hash;
@@ -40,7 +40,7 @@ use crate::schedule::YieldKind;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A thread of the program.
+/// A thread of the program. Threads are numbered densely from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ThreadId(pub u32);

@@ -1,6 +1,6 @@
 //! Exact counts of Ball-Larus paths: `count[r]++`.
 //!
-//! Ball & Larus 1996; as PEP's ground truth ("perfect path profile") Bond & McKinley 2005, sec. 6. A version with few
+//! Ball & Larus 1996; as PEP's ground truth ("perfect path profile") Bond & McKinley 2005, sec. 5.1. A version with few
 //! paths has an array of counters, one with many a hash table; the usual bound is the one at which LLVM's former pass
 //! changed from one to the other. The number of table operations and of hash probes is exact and the same on every
 //! run, because it is what k-BLPP is compared with.

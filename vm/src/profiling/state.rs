@@ -42,7 +42,7 @@ pub struct ForestFrame {
 impl ForestFrame {
     /// The words of a frame at the entry of this version.
     pub fn words(version: u32) -> [u64; 2] {
-        [Activation::default().to_bits(), u64::from(version)]
+        [Activation::default().bits(), u64::from(version)]
     }
 }
 
@@ -180,7 +180,7 @@ pub(crate) unsafe extern "C" fn grow_forest(ctx: *mut Context, path: u64, frame:
     let Some(forest) = &mut vm.profiling.forest else { return };
     let mut activation = Activation::from_bits(frame.activation);
     forest.path(&mut activation, VersionId(frame.version as u32), path);
-    frame.activation = activation.to_bits();
+    frame.activation = activation.bits();
 }
 
 /// A path ended where there is no yieldpoint, while yieldpoints are taken. Only an open window is interested.

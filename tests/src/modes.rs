@@ -41,6 +41,8 @@ pub const MODES: &[Mode] = &[
     Mode { name: "deopt-7", apply: |options| deopt_every(options, 7) },
     Mode { name: "deopt-101", apply: |options| deopt_every(options, 101) },
     Mode { name: "o2-gc-stress", apply: compiled_gc_stress },
+    Mode { name: "profiled", apply: profiled },
+    Mode { name: "profiled-deopt-7", apply: profiled_deopt },
 ];
 
 /// Everything is compiled at a level, at once, when it is entered for the first time.
@@ -78,6 +80,29 @@ fn deopt_every(options: &mut VmOptions, n: u32) {
 fn compiled_gc_stress(options: &mut VmOptions) {
     compiled(options, Level::O2);
     gc_stress(options);
+}
+
+/// All profilers at once, in the order of the command line.
+pub const ALL_PROFILERS: &[&str] = &["edges", "blpp", "pep:samples=5,stride=3", "kblpp:k=4"];
+
+/// Everything is compiled, and all profilers count in it. Ticks come often, so that there are many samples.
+fn profiled(options: &mut VmOptions) {
+    compiled(options, Level::O2);
+    profile(options);
+}
+
+/// The same where compiled code is left all the time, which drops paths.
+fn profiled_deopt(options: &mut VmOptions) {
+    deopt_every(options, 7);
+    profile(options);
+}
+
+fn profile(options: &mut VmOptions) {
+    options.timer = TimerSource::Virtual(61);
+    for spec in ALL_PROFILERS {
+        let spec = spec.parse().expect("a profiler");
+        options.profile.add(spec).expect("each once");
+    }
 }
 
 /// Nothing is compiled.

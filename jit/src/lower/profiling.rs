@@ -31,13 +31,13 @@ impl Lowering<'_, '_> {
             Op::HashPath => {
                 let number = self.value(args[0]);
                 let version = self.constant(types::I64, u64::from(self.code));
-                self.preserving_call(Stub::CountPath, &[version, number]);
+                self.plain_call(Stub::CountPath, [version, number]);
             }
             Op::GrowForest => {
                 let number = self.value(args[0]);
                 let Some(frame) = self.forest_frame else { return };
                 let frame = self.builder.ins().stack_addr(types::I64, frame, 0);
-                self.preserving_call(Stub::GrowForest, &[number, frame]);
+                self.plain_call(Stub::GrowForest, [number, frame]);
             }
             Op::SamplePath => {
                 let control =
@@ -54,6 +54,15 @@ impl Lowering<'_, '_> {
             }
             _ => {}
         }
+    }
+
+    /// Calls a helper with the C convention, with the context and these words.
+    fn plain_call(&mut self, stub: Stub, words: [clif::Value; 2]) {
+        let signature = self.helper_signature(3, false);
+        let offset = self.model.context.stub(stub);
+        let callee = self.builder.ins().load(types::I64, PLAIN, self.context, offset);
+        let [first, second] = words;
+        self.builder.ins().call_indirect(signature, callee, &[self.context, first, second]);
     }
 
     fn counters(&mut self) -> clif::Value {

@@ -15,7 +15,7 @@ use super::past::interpreted_words;
 use super::queue::Urgency;
 use crate::compiled::frames::Position;
 use crate::compiled::library::{ask, start};
-use crate::compiled::past::past_profile;
+use crate::compiled::past::{interpreted_profile, past_profile};
 use crate::compiled::{CodeId, Entry, Level};
 use crate::timer::{TimerSource, VIRTUAL_NANOSECONDS};
 use crate::vm::Machinery;
@@ -45,7 +45,7 @@ pub(crate) fn counted(vm: &mut Machinery, function: FunctionId, entry: Entry) ->
         return Verdict::Settled;
     }
     let body = &vm.program.functions[function.index()];
-    let words = interpreted_words(function, body, &past_profile(vm));
+    let words = interpreted_words(function, body, &interpreted_profile(vm));
     let past = words * vm.compiled.adaptive.constants.interpreter_ns_per_word;
     vm.compiled.statistics.adaptive.decisions += 1;
     match vm.compiled.adaptive.constants.choose(None, past, body.code.len()) {
@@ -131,7 +131,7 @@ pub(crate) fn begin(vm: &mut Machinery) {
 
 /// Words that the interpreter executed for all functions, about.
 pub(crate) fn interpreted_words_of_program(vm: &Machinery) -> f64 {
-    let profile = past_profile(vm);
+    let profile = interpreted_profile(vm);
     let functions = vm.program.functions.iter().enumerate();
     functions.map(|(number, body)| interpreted_words(FunctionId(number as u32), body, &profile)).sum()
 }

@@ -56,7 +56,8 @@ pub enum Stub {
     RememberElement,
     /// `(string or null, string or null)`: 0 or 1 in `result`.
     SameText,
-    /// `(version, number)`: a path has ended and is to be counted.
+    /// `(version, number)`: a path has ended and is to be counted. This and the next are called all the time, not now and then:
+    /// with the C convention, so that only what is needed after the call is saved.
     CountPath,
     /// `(number, address of an [`crate::profiling::ForestFrame`])`: a path has ended and goes into the k-slab forest.
     GrowForest,
@@ -102,8 +103,8 @@ impl Stub {
             Stub::Remember => stubs::remember_stub as *const () as u64,
             Stub::RememberElement => stubs::remember_element_stub as *const () as u64,
             Stub::SameText => stubs::same_text_stub as *const () as u64,
-            Stub::CountPath => stubs::count_path_stub as *const () as u64,
-            Stub::GrowForest => stubs::grow_forest_stub as *const () as u64,
+            Stub::CountPath => crate::profiling::count_path as *const () as u64,
+            Stub::GrowForest => crate::profiling::grow_forest as *const () as u64,
             Stub::SamplePath => stubs::sample_path_stub as *const () as u64,
         })
     }

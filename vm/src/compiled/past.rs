@@ -5,12 +5,19 @@ use crate::adaptive::advice::AdviceProfile;
 use crate::loader::Counters;
 use crate::vm::Machinery;
 use holloway_bytecode::{ClassId, FunctionId};
+use holloway_profilers::edges::EdgeProfile;
+use holloway_profilers::{BranchId, MethodId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// What is known of the past: what the interpreter counts, or advice; and what was learned from compiled code.
+///
+/// What PEP samples goes on where the interpreter's counters stop: both have the same form, and are added up (Bond and
+/// McKinley 2005, section 4.3: continuous profiles). A branch that only the samples never saw go one way is not thereby one that
+/// never did.
 pub(crate) struct PastProfile {
     counters: Counters,
+    sampled: Option<EdgeProfile>,
     advice: Option<Arc<AdviceProfile>>,
     failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
     instantiated: Arc<Vec<bool>>,
@@ -22,14 +29,19 @@ impl Profile for PastProfile {
             return advice.branch(function, pc);
         }
         let (not_taken, taken) = self.counters.counters(function, pc + 1);
-        [not_taken, taken]
+        let sampled = self.sampled(function, pc);
+        // The profiles' arms are in the other order.
+        [more(not_taken, sampled.get(1)), more(taken, sampled.first())]
     }
 
     fn switch(&self, function: FunctionId, pc: u32, cases: usize) -> Vec<u32> {
         if let Some(advice) = &self.advice {
             return advice.switch(function, pc, cases);
         }
-        (0..cases as u32).map(|case| self.counters.counters(function, pc + 2 + case).1).collect()
+        let sampled = self.sampled(function, pc);
+        let count =
+            |case: usize| more(self.counters.counters(function, pc + 2 + case as u32).1, sampled.get(case));
+        (0..cases).map(count).collect()
     }
 
     fn receivers(&self, function: FunctionId, pc: u32) -> Receivers {
@@ -57,10 +69,28 @@ impl Profile for PastProfile {
     }
 }
 
-/// What is known of the past just now. It reads counters while they change.
+impl PastProfile {
+    /// How often PEP saw each arm of a branch.
+    fn sampled(&self, function: FunctionId, pc: u32) -> &[u64] {
+        let branch = BranchId { method: MethodId(function.0), position: pc };
+        self.sampled.as_ref().map_or(&[], |sampled| sampled.arms(branch))
+    }
+}
+
+fn more(counted: u32, sampled: Option<&u64>) -> u32 {
+    counted.saturating_add(u32::try_from(sampled.copied().unwrap_or(0)).unwrap_or(u32::MAX))
+}
+
+/// What is known of the past just now. It reads counters while they change; samples are those of this moment.
 pub(crate) fn past_profile(vm: &Machinery) -> PastProfile {
+    PastProfile { sampled: vm.profiling.sampled_edges(), ..interpreted_profile(vm) }
+}
+
+/// The same without samples of compiled code: what the interpreter did.
+pub(crate) fn interpreted_profile(vm: &Machinery) -> PastProfile {
     PastProfile {
         counters: vm.code.profile_counters(),
+        sampled: None,
         advice: vm.compiled.advice.clone(),
         failed: vm.compiled.failed.clone(),
         instantiated: vm.compiled.instantiated.clone(),

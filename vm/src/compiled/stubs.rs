@@ -225,10 +225,6 @@ preserving! {
     remember_element_stub => super::helpers::remember_element;
     /// Two texts that are not the same object.
     same_text_stub => super::helpers::same_text;
-    /// The end of a path that is counted.
-    count_path_stub => crate::profiling::count_path;
-    /// The end of a path that goes into the forest.
-    grow_forest_stub => crate::profiling::grow_forest;
     /// The end of a path where there is no yieldpoint.
     sample_path_stub => crate::profiling::sample_path;
 }

@@ -11,6 +11,7 @@ use crate::compiled::{CodeId, Entry, Level};
 use crate::context::{Context, NO_PATH, control};
 use crate::vm::Machinery;
 use holloway_bytecode::FunctionId;
+use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::kblpp::{Activation, Forest};
 use holloway_profilers::schedule::{Client, Kinds, Schedule, Verdict, Word, YieldKind};
 use holloway_profilers::stream::{Losses, Lost, PathTable, SampledPaths, Storage};
@@ -100,6 +101,11 @@ impl Profiling {
     /// Are yieldpoints looked at, so that there must be ticks.
     pub fn samples(&self) -> bool {
         self.schedule.is_some()
+    }
+
+    /// The edge profile of what was sampled so far, if anything was.
+    pub fn sampled_edges(&self) -> Option<EdgeProfile> {
+        (self.samples.distinct() > 0).then(|| self.samples.edges())
     }
 
     /// Code was installed.

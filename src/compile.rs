@@ -2,12 +2,15 @@
 //! source comes back as text that is ready to be printed.
 
 use crate::report::{Stop, color};
+use holloway_benchmarks::embedded::Embedded;
+use holloway_benchmarks::registry::Benchmark;
 use holloway_bytecode::verify::{self, VerifiedProgram};
 use holloway_lang::pipeline::{self, SourceLoader};
 use holloway_lang::sources::{MAX_FILE_BYTES, Sources};
 use holloway_lang::{lower, render};
 use std::fs::File;
 use std::io::Read;
+use std::sync::Arc;
 
 /// Compiles the program whose main file is at `path`.
 pub fn compile_file(path: &str) -> Result<VerifiedProgram, Stop> {
@@ -24,6 +27,11 @@ pub fn compile(path: &str, loader: &dyn SourceLoader, color: bool) -> Result<Ver
     verify::verify(program).map_err(|errors| {
         errors.iter().map(|error| format!("error: the compiler made invalid code: {error}\n")).collect()
     })
+}
+
+/// Compiles a benchmark program from the text in this binary, for [`holloway_benchmarks::measure`].
+pub fn compile_benchmark(benchmark: &Benchmark, color: bool) -> Result<Arc<VerifiedProgram>, String> {
+    compile(&benchmark.file(), &Embedded, color).map(Arc::new)
 }
 
 /// The bytes of a main file. That it cannot be read, or is no text, is not an error at a place in a source file, and

@@ -92,7 +92,7 @@ fn tier_rows(tiers: &TierStatistics) -> Vec<Row> {
         row("compiled_words", "words of bytecode compiled", tiers.words()),
         each("compiled_words_by_level", "words of bytecode compiled at", by_level(|level| level.words)),
         row("machine_code_bytes", "machine code made", tiers.bytes()),
-        row("samples", "samples of methods", tiers.adaptive.samples),
+        row("samples", "samples of compiled methods", tiers.adaptive.samples),
         row("decisions", "decisions of the controller", tiers.adaptive.decisions),
         row("waits", "to wait, of these", tiers.adaptive.waits),
         row("promotions", "promotions to a higher level", tiers.adaptive.promotions),

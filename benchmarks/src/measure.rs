@@ -55,6 +55,25 @@ pub struct Hooks<S, I, E> {
     pub ended: E,
 }
 
+impl Hooks<fn(InterruptHandle), fn(), fn(&Vm)> {
+    /// Nothing.
+    pub fn none() -> Self {
+        Hooks { started: |_| {}, iteration: || {}, ended: |_| {} }
+    }
+}
+
+impl<S, I, E> Hooks<S, I, E> {
+    /// The same, but `ended` is told when the machine ran.
+    pub fn with_ended<F: FnOnce(&Vm)>(self, ended: F) -> Hooks<S, I, F> {
+        Hooks { started: self.started, iteration: self.iteration, ended }
+    }
+
+    /// The same, but `started` is told when the machine is about to run.
+    pub fn with_started<F: FnOnce(InterruptHandle)>(self, started: F) -> Hooks<F, I, E> {
+        Hooks { started, iteration: self.iteration, ended: self.ended }
+    }
+}
+
 /// Runs a program that was compiled from the embedded file of `benchmark`. `options` gets the program's arguments and the
 /// place for its output.
 pub fn measure<S, I, E>(

@@ -13,26 +13,17 @@ use holloway_jit::ir::{self, RegionEntry};
 use holloway_jit::options::{Level, Options};
 use std::collections::BTreeSet;
 use support::profile::TextProfile;
-use support::{Sections, expect, files, lines, program, report};
+use support::{Sections, check_files, files, lines, program};
 
 /// Builds what each file names, and compares the regions.
 #[test]
 fn regions_are_what_is_expected() {
-    let mut failures = Vec::new();
-    for path in files("build") {
-        let text = std::fs::read_to_string(&path).expect("test file");
-        let mut sections = Sections::of(&text);
-        match regions(&sections) {
-            Ok(regions) => {
-                for (name, region) in regions {
-                    sections.set(&format!("region {name}"), Some(&region));
-                }
-                expect(&path, &sections.text(), &mut failures);
-            }
-            Err(message) => failures.push(format!("{}\n  {message}", path.display())),
+    check_files("build", |sections| {
+        for (name, region) in regions(sections)? {
+            sections.set(&format!("region {name}"), Some(&region));
         }
-    }
-    report(&failures);
+        Ok(())
+    });
 }
 
 /// The functions and loops that a file names, each with its region.

@@ -7,25 +7,17 @@ use holloway_jit::ir;
 use holloway_jit::options::{Fallback, Level, Options};
 use holloway_jit::passes::{self, Input, Notes};
 use support::profile::TextProfile;
-use support::{Sections, expect, files, lines, program, report};
+use support::{Sections, check_files, lines, program};
 
 /// Runs the passes of each file and compares what becomes of the region.
 #[test]
 fn regions_become_what_is_expected() {
-    let mut failures = Vec::new();
-    for path in files("passes") {
-        let text = std::fs::read_to_string(&path).expect("test file");
-        let mut sections = Sections::of(&text);
-        match run(&sections) {
-            Ok((after, notes)) => {
-                sections.set("after", Some(&after));
-                sections.set("notes", Some(&*notes).filter(|notes| !notes.is_empty()));
-                expect(&path, &sections.text(), &mut failures);
-            }
-            Err(message) => failures.push(format!("{}\n  {message}", path.display())),
-        }
-    }
-    report(&failures);
+    check_files("passes", |sections| {
+        let (after, notes) = run(sections)?;
+        sections.set("after", Some(&after));
+        sections.set("notes", Some(&*notes).filter(|notes| !notes.is_empty()));
+        Ok(())
+    });
 }
 
 /// The region after the passes, and what they noted.

@@ -5,23 +5,15 @@ mod support;
 
 use holloway_jit::ir::{self, Region, Terminator};
 use holloway_jit::lower::sharing::Sharing;
-use support::{Sections, expect, files, lines, program, report};
+use support::{Sections, check_files, lines, program};
 
 #[test]
 fn checks_leave_where_expected() {
-    let mut failures = Vec::new();
-    for path in files("sharing") {
-        let text = std::fs::read_to_string(&path).expect("test file");
-        let mut sections = Sections::of(&text);
-        match run(&sections) {
-            Ok(leaves) => {
-                sections.set("leaves", Some(&leaves));
-                expect(&path, &sections.text(), &mut failures);
-            }
-            Err(message) => failures.push(format!("{}\n  {message}", path.display())),
-        }
-    }
-    report(&failures);
+    check_files("sharing", |sections| {
+        let leaves = run(sections)?;
+        sections.set("leaves", Some(&leaves));
+        Ok(())
+    });
 }
 
 fn run(sections: &Sections) -> Result<String, String> {

@@ -2,11 +2,10 @@
 
 mod against;
 
-use crate::compile::compile;
+use crate::compile::compile_benchmark;
 use crate::interrupt::Interrupt;
 use crate::options::{BenchArguments, BenchSize, MachineArguments};
 use crate::report::{EXIT_PROGRAM, Stop, cannot_write, color, color_for, say};
-use holloway_benchmarks::embedded::Embedded;
 use holloway_benchmarks::machine::Machine;
 use holloway_benchmarks::measure::{Ending, Hooks, Measurement, measure};
 use holloway_benchmarks::record::{Record, RecordFile};
@@ -129,8 +128,8 @@ fn one(
         BenchSize::Quick => benchmark.quick_size,
         BenchSize::Number(number) => number,
     };
-    let program = match compile(&benchmark.file(), &Embedded, color()) {
-        Ok(program) => Arc::new(program),
+    let program = match compile_benchmark(benchmark, color()) {
+        Ok(program) => program,
         Err(errors) => {
             let reason = format!("it does not compile\n{errors}");
             return Measurement::failed(benchmark, size, iterations, reason);

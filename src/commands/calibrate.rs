@@ -1,26 +1,35 @@
 //! `holloway calibrate`: measures what the cost/benefit model of the adaptive system must know of this machine: how fast the
 //! tiers are, and what compiling costs.
+//!
+//! Each level is measured at its best and on the same terms: a run learns what of a program is worth compiling, with the
+//! profile that the optimizer wants, and then, in a fresh machine for each level, all of it is compiled at that level before
+//! the first instruction (as `--replay` does it). So no iteration waits for code, and the numbers of levels differ by
+//! what the levels are.
 
-use crate::compile::compile;
+use crate::compile::compile_benchmark;
 use crate::inspect::{self, Outputs};
 use crate::interrupt::Interrupt;
 use crate::options::CalibrateArguments;
 use crate::report::{EXIT_PROGRAM, Stop, cannot_write, color, say};
-use holloway_benchmarks::embedded::Embedded;
 use holloway_benchmarks::machine::Machine;
 use holloway_benchmarks::measure::{Ending, Hooks, Measurement, measure};
 use holloway_benchmarks::record::RecordFile;
 use holloway_benchmarks::registry::{BENCHMARKS, Benchmark};
-use holloway_vm::VmOptions;
-use holloway_vm::adaptive::Constants;
-use holloway_vm::compiled::{Level, LevelStatistics, TierOptions};
+use holloway_bytecode::verify::VerifiedProgram;
+use holloway_vm::adaptive::{Advice, Constants};
+use holloway_vm::compiled::{CompilerFactory, Level, LevelStatistics, TierOptions};
+use holloway_vm::{Vm, VmOptions};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Iterations of each program in each tier; the second half counts.
-const ITERATIONS: u64 = 8;
-/// The same for a look.
+/// Iterations of each program in the interpreter, which is as fast in the first one as in the last.
+const INTERPRETED: u64 = 8;
+/// Iterations from which it is learned what is to be compiled.
+const LEARNED: u64 = 8;
+/// Iterations of compiled code. Some methods are made anew after assumptions of theirs turned out to be wrong.
+const COMPILED: u64 = 30;
+/// Iterations of any kind for a look.
 const QUICK_ITERATIONS: u64 = 2;
 
 /// Measures all programs in all tiers, and prints the constants.
@@ -62,14 +71,18 @@ struct Sums {
 
 impl Sums {
     fn add(&mut self, benchmark: &'static Benchmark, interrupt: &Arc<Interrupt>) -> Result<(), Stop> {
+        let program = compile_benchmark(benchmark, color()).map_err(Stop::failure)?;
+        let subject = Subject { benchmark, program, quick: self.quick, interrupt };
         let mut words = 0.0;
-        let interpreted = one(benchmark, self.quick, None, interrupt, &mut words)?;
+        let interpreted =
+            subject.run(INTERPRETED, TierOptions::default(), |vm| words = vm.interpreted_words())?;
         let slow = best(&interpreted);
         self.interpreted += Duration::from_nanos(interpreted.samples.iter().sum());
         self.interpreted_words += words;
         let mut line = format!("{:<12} interpreter {:>9.3} ms", benchmark.name, slow / 1e6);
+        let advice = subject.advice()?;
         for level in Level::ALL {
-            let compiled = one(benchmark, self.quick, Some(level), interrupt, &mut 0.0)?;
+            let compiled = subject.run(COMPILED, at_level(&advice, level), |_| {})?;
             let fast = best(&compiled);
             self.log_speeds[level as usize] += (slow / fast).ln();
             let made = compiled.statistics.tiers.levels[level as usize];
@@ -99,49 +112,67 @@ fn per_word(level: &LevelStatistics) -> f64 {
     level.time.as_nanos() as f64 / level.own_words.max(1) as f64
 }
 
-/// The fastest iteration of the second half: what disturbs only makes it slower.
+/// Nanoseconds of an iteration: the mean of the faster half. What disturbs only makes iterations slower.
 fn best(measurement: &Measurement) -> f64 {
-    let half = &measurement.samples[measurement.samples.len() / 2..];
-    half.iter().copied().min().unwrap_or(1).max(1) as f64
+    let mut samples = measurement.samples.clone();
+    samples.sort_unstable();
+    samples.truncate(samples.len().div_ceil(2));
+    let count = samples.len().max(1) as f64;
+    (samples.into_iter().sum::<u64>() as f64 / count).max(1.0)
 }
 
-/// Measures a program in one tier.
-fn one(
+/// What one program's measurements have in common.
+struct Subject<'a> {
     benchmark: &'static Benchmark,
+    program: Arc<VerifiedProgram>,
     quick: bool,
-    level: Option<Level>,
-    interrupt: &Arc<Interrupt>,
-    words: &mut f64,
-) -> Result<Measurement, Stop> {
-    let program = compile(&benchmark.file(), &Embedded, color()).map_err(Stop::failure)?;
-    let tiers = TierOptions {
-        compiler: level.map(|_| -> holloway_vm::compiled::CompilerFactory {
-            Box::new(|program, model| inspect::compiler(program, model, &[], &Outputs::default()))
-        }),
-        level,
-        synchronous: true,
-        // Forced levels compile at the first entry, but O2 wants a profile.
-        method_threshold: if level == Some(Level::O2) { PROFILED } else { 1 },
-        loop_steps: 1,
-        ..TierOptions::default()
-    };
-    let hooks = Hooks {
-        started: |handle| interrupt.watch(handle),
-        iteration: || {},
-        ended: |vm: &holloway_vm::Vm| *words = vm.interpreted_words(),
-    };
-    let options = |arguments, output| VmOptions { arguments, output, tiers, ..VmOptions::default() };
-    let (size, iterations) = match quick {
-        true => (benchmark.quick_size, QUICK_ITERATIONS),
-        false => (benchmark.default_size, ITERATIONS),
-    };
-    let measurement = measure(benchmark, Arc::new(program), size, iterations, options, hooks);
-    match &measurement.ending {
-        Ending::Verified => Ok(measurement),
-        Ending::Failed(why) => Err(Stop::failure(format_args!("{}: {why}", benchmark.name))),
-        Ending::Interrupted => Err(Stop::failure("interrupted")),
+    interrupt: &'a Arc<Interrupt>,
+}
+
+impl Subject<'_> {
+    /// What is worth compiling, and the profile for it. Learned at the level that inlines least: at higher ones, methods that were
+    /// inlined are not compiled themselves, and lower levels, which call them, would be measured with the interpreter in it.
+    fn advice(&self) -> Result<Advice, Stop> {
+        let mut advice = None;
+        let tiers = TierOptions {
+            compiler: compiler(),
+            level: Some(Level::O0),
+            synchronous: true,
+            ..TierOptions::default()
+        };
+        self.run(LEARNED, tiers, |vm| advice = Some(vm.advice()))?;
+        advice.ok_or_else(|| Stop::failure(format_args!("{}: nothing was learned", self.benchmark.name)))
+    }
+
+    /// Measures so many iterations in a fresh machine.
+    fn run(&self, iterations: u64, tiers: TierOptions, ended: impl FnOnce(&Vm)) -> Result<Measurement, Stop> {
+        let (size, iterations) = match self.quick {
+            true => (self.benchmark.quick_size, QUICK_ITERATIONS),
+            false => (self.benchmark.default_size, iterations),
+        };
+        let hooks = Hooks::none().with_started(|handle| self.interrupt.watch(handle)).with_ended(ended);
+        let options = |arguments, output| VmOptions { arguments, output, tiers, ..VmOptions::default() };
+        let measurement = measure(self.benchmark, self.program.clone(), size, iterations, options, hooks);
+        match &measurement.ending {
+            Ending::Verified => Ok(measurement),
+            Ending::Failed(why) => Err(Stop::failure(format_args!("{}: {why}", self.benchmark.name))),
+            Ending::Interrupted => Err(Stop::failure("interrupted")),
+        }
     }
 }
 
-/// Entries after which methods are compiled at O2.
-const PROFILED: u32 = 300;
+/// All that the advice names, compiled at one level.
+fn at_level(advice: &Advice, level: Level) -> TierOptions {
+    let mut advice = advice.clone();
+    advice.compilations.iter_mut().for_each(|compilation| compilation.level = level);
+    TierOptions {
+        compiler: compiler(),
+        replay: Some(Arc::new(advice)),
+        synchronous: true,
+        ..TierOptions::default()
+    }
+}
+
+fn compiler() -> Option<CompilerFactory> {
+    Some(Box::new(|program, model| inspect::compiler(program, model, &[], &Outputs::default())))
+}

@@ -1,7 +1,6 @@
 //! Every function of every benchmark program, and every loop of it, can be built and inlined into, with and without a
 //! past, and what comes out is well formed.
 
-use holloway_benchmarks::embedded::Embedded;
 use holloway_benchmarks::registry::{BENCHMARKS, Benchmark};
 use holloway_bytecode::code::instructions;
 use holloway_bytecode::ops::OpShape;
@@ -79,7 +78,7 @@ fn for_each_region(
         &benchmarks,
         |benchmark| benchmark.name.to_string(),
         |&benchmark| {
-            let program = holloway::compile::compile(&benchmark.file(), &Embedded, false)?;
+            let program = holloway::compile::compile_benchmark(benchmark, false)?;
             let hierarchy = Hierarchy::of(&program);
             for number in 0..program.functions.len() as u32 {
                 let function = FunctionId(number);

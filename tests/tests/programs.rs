@@ -1,13 +1,12 @@
 //! The benchmark programs: each computes its known result, in every mode, at its quick size.
 
+use holloway::compile::compile_benchmark;
 use holloway::options::MachineArguments;
-use holloway_benchmarks::embedded::Embedded;
 use holloway_benchmarks::measure::{Ending, Hooks, measure};
 use holloway_benchmarks::registry::{BENCHMARKS, Benchmark};
 use holloway_tests::modes::{MODES, Mode};
 use holloway_tests::parallel::check_all;
 use std::num::NonZeroU32;
-use std::sync::Arc;
 
 #[test]
 fn results_are_right_in_every_mode() {
@@ -16,7 +15,7 @@ fn results_are_right_in_every_mode() {
         &benchmarks,
         |benchmark| benchmark.name.to_string(),
         |&benchmark| {
-            let program = Arc::new(holloway::compile::compile(&benchmark.file(), &Embedded, false)?);
+            let program = compile_benchmark(benchmark, false)?;
             for mode in MODES {
                 let flags = MachineArguments::from_flags([])?;
                 let options = |arguments, output| {
@@ -25,8 +24,8 @@ fn results_are_right_in_every_mode() {
                     relax(mode, &mut options);
                     options
                 };
-                let hooks = Hooks { started: |_| {}, iteration: || {}, ended: |_: &holloway_vm::Vm| {} };
-                let measured = measure(benchmark, program.clone(), benchmark.quick_size, 1, options, hooks);
+                let (size, hooks) = (benchmark.quick_size, Hooks::none());
+                let measured = measure(benchmark, program.clone(), size, 1, options, hooks);
                 if measured.ending != Ending::Verified {
                     return Err(format!("mode {}: {:?}", mode.name, measured.ending));
                 }

@@ -1,7 +1,7 @@
 //! Replay: what a run learned makes later runs compile the same methods in the same order to the same machine code, whatever the
 //! addresses; and what does not fit is refused with the reason.
 
-use holloway_benchmarks::embedded::Embedded;
+use holloway::compile::compile_benchmark;
 use holloway_benchmarks::measure::{Ending, Hooks, measure};
 use holloway_benchmarks::registry::{BENCHMARKS, Benchmark};
 use holloway_bytecode::verify::VerifiedProgram;
@@ -26,7 +26,7 @@ fn run(
 ) -> Result<(u64, u64, Advice), String> {
     let mut advice = None;
     let options = |arguments, output| VmOptions { arguments, output, tiers, timer, ..VmOptions::default() };
-    let hooks = Hooks { started: |_| {}, iteration: || {}, ended: |vm: &Vm| advice = Some(vm.advice()) };
+    let hooks = Hooks::none().with_ended(|vm: &Vm| advice = Some(vm.advice()));
     let measured = measure(benchmark, program.clone(), benchmark.quick_size, 3, options, hooks);
     match (measured.ending, advice) {
         (Ending::Verified, Some(advice)) => {
@@ -37,17 +37,13 @@ fn run(
     }
 }
 
-fn program(benchmark: &Benchmark) -> Result<Arc<VerifiedProgram>, String> {
-    Ok(Arc::new(holloway::compile::compile(&benchmark.file(), &Embedded, false)?))
-}
-
 /// Calls `with` for each benchmark program.
 fn with_every_program(with: impl Fn(&'static Benchmark, &Arc<VerifiedProgram>) -> Result<(), String> + Sync) {
     let benchmarks: Vec<&'static Benchmark> = BENCHMARKS.iter().collect();
     check_all(
         &benchmarks,
         |benchmark| benchmark.name.to_string(),
-        |&benchmark| with(benchmark, &program(benchmark)?),
+        |&benchmark| with(benchmark, &compile_benchmark(benchmark, false)?),
     );
 }
 
@@ -104,7 +100,7 @@ fn advice_that_does_not_fit_is_refused_with_the_reason() {
     let [towers, sieve] =
         ["towers", "sieve"].map(|name| holloway_benchmarks::registry::find(name).expect("a benchmark"));
     let (towers, other) = (towers, sieve);
-    let fits = program(towers).expect("it compiles");
+    let fits = compile_benchmark(towers, false).expect("it compiles");
     let tiers = TierOptions {
         compiler: compiler(),
         synchronous: true,
@@ -120,7 +116,7 @@ fn advice_that_does_not_fit_is_refused_with_the_reason() {
         let error = changed.check(&fits).expect_err(why).to_string();
         assert!(error.contains(why), "`{error}` does not say `{why}`");
     };
-    let other = program(other).expect("it compiles");
+    let other = compile_benchmark(other, false).expect("it compiles");
     let error = advice.check(&other).expect_err("of another program").to_string();
     assert!(error.contains("it is about `") || error.contains("has changed"), "{error}");
     refused(&|a| a.format = "recipe".into(), "its format is `recipe`");

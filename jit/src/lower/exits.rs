@@ -10,13 +10,14 @@ use holloway_vm::compiled::{EXITS, Location, Site, SiteFrame, VirtualObject};
 /// Exits that are the same.
 pub(super) type ExitKey = (StateId, Reason);
 
-/// An exit whose block exists.
-#[derive(Clone)]
-pub(super) struct Exit {
+/// An exit whose block exists and is still empty.
+pub(super) struct OpenExit {
     block: clif::Block,
     site: u32,
     /// The state whose values it stores.
     stored: StateId,
+    /// These values, in their order in the context. They are the same for all exits that store the state.
+    values: Vec<Value>,
 }
 
 /// A site in the making.
@@ -31,18 +32,18 @@ impl Lowering<'_, '_> {
     /// The block that leaves with a state, for a reason.
     pub fn exit(&mut self, state: StateId, reason: Reason) -> clif::Block {
         let key = (state, reason);
-        if let Some(exit) = self.exits.get(&key) {
-            return exit.block;
+        if let Some(&block) = self.exits.get(&key) {
+            return block;
         }
         let stored = self.sharing.of_exit(state, reason);
         let speculation = reason.is_speculation().then(|| {
             let frame = self.region.state(state);
             (self.region.inlines[frame.inline.index()].function, frame.pc)
         });
-        let (site, _) = self.site(stored, reason.name(), speculation);
+        let (site, values) = self.site(stored, reason.name(), speculation);
         let block = self.new_cold_block();
-        self.exits.insert(key, Exit { block, site, stored });
-        self.open_exits.push(key);
+        self.exits.insert(key, block);
+        self.open_exits.push(OpenExit { block, site, stored, values });
         block
     }
 
@@ -56,11 +57,6 @@ impl Lowering<'_, '_> {
         let (recipe, frames) = self.recipe(state);
         self.sites.push(Site { frames, objects: recipe.objects, reason, speculation });
         (self.sites.len() as u32 - 1, recipe.values)
-    }
-
-    /// The values that a state needs in the context, in their order there.
-    fn values_of(&mut self, state: StateId) -> Vec<Value> {
-        self.recipe(state).0.values
     }
 
     fn recipe(&mut self, state: StateId) -> (Recipe, Vec<SiteFrame>) {
@@ -119,34 +115,32 @@ impl Lowering<'_, '_> {
 
     /// Fills the blocks of all exits. Those with the same state store its values in the same block.
     pub fn fill_exits(&mut self) {
-        let mut stores: FixedMap<StateId, Vec<Exit>> = FixedMap::default();
-        let mut order = Vec::new();
-        for key in std::mem::take(&mut self.open_exits) {
-            let exit = self.exits[&key].clone();
-            let same = stores.entry(exit.stored).or_default();
-            if same.is_empty() {
-                order.push(exit.stored);
+        let mut places: FixedMap<StateId, usize> = FixedMap::default();
+        let mut stores: Vec<Vec<OpenExit>> = Vec::new();
+        for exit in std::mem::take(&mut self.open_exits) {
+            let place = *places.entry(exit.stored).or_insert(stores.len());
+            match stores.get_mut(place) {
+                Some(same) => same.push(exit),
+                None => stores.push(vec![exit]),
             }
-            same.push(exit);
         }
-        for state in order {
-            let exits = &stores[&state];
-            let values = self.values_of(state);
+        for exits in stores {
+            let values = &exits[0].values;
             let shared = (exits.len() > 1).then(|| self.new_cold_block());
-            for exit in exits {
+            for exit in &exits {
                 self.switch_to(exit.block);
                 match shared {
                     Some(shared) => {
                         self.store_site(exit.site);
                         self.builder.ins().jump(shared, &[]);
                     }
-                    None => self.leave(exit.site, &values),
+                    None => self.leave(exit.site, values),
                 }
             }
             if let Some(shared) = shared {
                 self.switch_to(shared);
                 self.locate_part(Part::Exits);
-                self.store_values(&values);
+                self.store_values(values);
             }
         }
         self.fill_last_exit();

@@ -1,6 +1,6 @@
 //! The frame of lowering: blocks, parameters, branches.
 
-use super::exits::{Exit, ExitKey};
+use super::exits::{ExitKey, OpenExit};
 use super::sharing::Sharing;
 use crate::ir::{BlockId, InlineId, Op, Region, RegionEntry, Shape, Terminator, Ty, Value};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -80,9 +80,9 @@ pub(super) struct Lowering<'a, 'b> {
     /// How many are needed at the entry.
     pub needed: u64,
     pub sites: Vec<Site>,
-    pub exits: FixedMap<ExitKey, Exit>,
+    pub exits: FixedMap<ExitKey, clif::Block>,
     /// Exits whose blocks are still to be filled, in the order in which they were made.
-    pub open_exits: Vec<ExitKey>,
+    pub open_exits: Vec<OpenExit>,
     /// Where all exits end.
     pub last_exit: Option<clif::Block>,
     /// Which exits leave at the same place.

@@ -22,6 +22,20 @@ pub fn files(folder: &str) -> Vec<PathBuf> {
     files
 }
 
+/// The frame of a test by files: `run` gets each file of a folder, and sets the sections in which it writes what became of the
+/// others; these are compared with the file.
+pub fn check_files(folder: &str, run: impl Fn(&mut Sections) -> Result<(), String>) {
+    let mut failures = Vec::new();
+    for path in files(folder) {
+        let mut sections = Sections::of(&std::fs::read_to_string(&path).expect("test file"));
+        match run(&mut sections) {
+            Ok(()) => expect(&path, &sections.text(), &mut failures),
+            Err(message) => failures.push(format!("{}\n  {message}", path.display())),
+        }
+    }
+    report(&failures);
+}
+
 /// A file in sections: a line `== name` begins one; what comes before the first is a remark.
 pub struct Sections {
     pub remark: String,

@@ -36,9 +36,11 @@ impl BodyChecker<'_, '_> {
                 None => {}
             }
         }
-        let object = self.expr(object, Expected::Free);
+        let written = object;
+        let object = self.expr(written, Expected::Free);
         if safe {
-            return self.safely(object, span, |checker, object| checker.value_of(object, name, span));
+            return self
+                .safely(written, object, span, |checker, object| checker.value_of(object, name, span));
         }
         self.value_of(object, name, span)
     }
@@ -46,6 +48,7 @@ impl BodyChecker<'_, '_> {
     /// `object?.…`: null if the object is, else what `then` makes of it.
     pub(super) fn safely(
         &mut self,
+        written: &ast::Expr,
         object: Expr,
         span: Span,
         then: impl FnOnce(&mut Self, Expr) -> Expr,
@@ -53,7 +56,7 @@ impl BodyChecker<'_, '_> {
         let inner = match *self.types.kind(object.ty) {
             TyKind::Nullable(inner) => inner,
             TyKind::Error | TyKind::Never => return object,
-            _ if self.is_narrowed(&object) => return then(self, object),
+            _ if self.was_nullable(written, &object) => return then(self, object),
             _ => {
                 self.report_never_null(&object, "?.");
                 return error_expr(span);
@@ -90,6 +93,7 @@ impl BodyChecker<'_, '_> {
         if object.ty == Ty::ERROR || object.ty == Ty::NEVER || name.text.is_empty() {
             return if name.text.is_empty() { error_expr(span) } else { object };
         }
+        let object = self.seen_with(object, name);
         if let Some(member) = self.find_member(object.ty, &name.text) {
             return self.read_member(object, member, name, span);
         }

@@ -155,6 +155,7 @@ impl BodyChecker<'_, '_> {
                 if matches!(object.ty, Ty::ERROR | Ty::NEVER) || name.text.is_empty() {
                     return None;
                 }
+                let object = self.seen_with(object, name);
                 match self.find_member(object.ty, &name.text) {
                     Some(member @ Member::Field(_)) => self.field_place(object, member, name, own),
                     Some(Member::Method(_)) => self.no_place(span, "a method"),

@@ -5,13 +5,12 @@
 //! name stands for; it lives in the frame that declares it, and inner frames reach it by capturing it, frame by
 //! frame ([`BodyChecker::local_of`]).
 //!
-//! *Narrowing*: [`BodyChecker::narrowed`] lists variables whose values are known to be of a narrower type than
-//! declared at the current place. Conditions add to it, branches work on copies, and where ways meet only what
-//! holds on both of them stays.
+//! What is known about variables beyond their types is [`BodyChecker::narrowed`]; [`super::narrowing`] has its rules.
 
 use std::ops::{Deref, DerefMut};
 
 use super::Checker;
+use super::narrowing::Narrowed;
 use super::tables::*;
 use super::variables::VariableFacts;
 use crate::ast::Name;
@@ -48,16 +47,14 @@ pub(super) struct Variable {
     pub ty: Ty,
     pub span: Span,
     /// The frame that declares it.
-    frame: usize,
-    local: LocalIndex,
+    pub frame: usize,
+    /// Where it is in that frame.
+    pub local: LocalIndex,
     /// A closure mentions it.
     pub captured: bool,
     /// Where it is assigned.
     pub assigned: Vec<u32>,
 }
-
-/// Variables known to hold values of narrower types.
-pub(super) type Narrowed = Vec<(VarId, Ty)>;
 
 /// What a body gives back.
 #[derive(Clone, Debug)]
@@ -284,45 +281,6 @@ impl<'c, 'a> BodyChecker<'c, 'a> {
         }
         local
     }
-
-    /// The type that a variable is known to have here.
-    pub fn known_type(&self, variable: VarId) -> Ty {
-        let narrowed = self.narrowed.iter().rev().find(|(known, _)| *known == variable);
-        narrowed.map_or(self.variables[variable.0].ty, |(_, ty)| *ty)
-    }
-
-    /// May what a test finds out about the variable be relied upon until it is assigned.
-    pub fn can_narrow(&self, variable: VarId) -> bool {
-        let info = &self.variables[variable.0];
-        match info.kind {
-            VariableKind::Var => !info.captured,
-            VariableKind::Parameter => !info.captured || info.assigned.is_empty(),
-            _ => true,
-        }
-    }
-
-    /// From here on the facts hold.
-    pub fn apply(&mut self, facts: &Narrowed) {
-        for (variable, ty) in facts {
-            self.narrowed.retain(|(known, _)| known != variable);
-            self.narrowed.push((*variable, *ty));
-        }
-    }
-
-    /// Forgets what is known about a variable.
-    pub fn forget(&mut self, variable: VarId) {
-        self.narrowed.retain(|(known, _)| *known != variable);
-    }
-
-    /// Forgets what is known about variables that are assigned inside `span`, which may run more than once or be
-    /// left at any point.
-    pub fn forget_assigned_in(&mut self, span: Span) {
-        let variables = &self.variables;
-        self.narrowed.retain(|(known, _)| {
-            let assigned = &variables[known.0].assigned;
-            !assigned.iter().any(|at| (span.start..span.end).contains(at))
-        });
-    }
 }
 
 impl Frame {
@@ -330,9 +288,4 @@ impl Frame {
     pub fn new(result: ResultOf) -> Frame {
         Frame { locals: Vec::new(), loop_count: 0, loops: Vec::new(), result, captures: Vec::new() }
     }
-}
-
-/// What holds on both of two ways that meet.
-pub(super) fn on_both(a: &Narrowed, b: &Narrowed) -> Narrowed {
-    a.iter().filter(|fact| b.contains(fact)).copied().collect()
 }

@@ -125,9 +125,10 @@ impl BodyChecker<'_, '_> {
                 None => {}
             }
         }
-        let object = self.expr(object, Expected::Free);
+        let written = object;
+        let object = self.expr(written, Expected::Free);
         if safe {
-            return self.safely(object, span, |checker, object| {
+            return self.safely(written, object, span, |checker, object| {
                 checker.call_on(object, name, type_args, args, span, Expected::Free)
             });
         }

@@ -1,7 +1,8 @@
 //! Conditions, and what their outcome says about variables.
 
-use super::body::{BodyChecker, Narrowed, VarId};
+use super::body::{BodyChecker, VarId};
 use super::expected::Expected;
+use super::narrowing::Narrowed;
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::diagnostics::Diagnostic;
 use crate::typed::{self, Expr, ExprKind, Ty, TyKind};
@@ -21,13 +22,15 @@ impl BodyChecker<'_, '_> {
         match &expr.kind {
             ast::ExprKind::Binary(op @ (BinaryOp::AndAnd | BinaryOp::OrOr), _, left, right) => {
                 let and = *op == BinaryOp::AndAnd;
-                let (left, first) = self.condition(left);
+                let (left, mut first) = self.condition(left);
                 let before = self.narrowed.clone();
                 self.apply(if and { &first.when_true } else { &first.when_false });
                 let (right, second) = self.condition(right);
                 // The right side may not have run; what it assigned is forgotten either way.
                 let after = std::mem::replace(&mut self.narrowed, before);
-                self.narrowed.retain(|fact| after.contains(fact));
+                for facts in [&mut self.narrowed, &mut first.when_true, &mut first.when_false] {
+                    facts.retain(|fact| after.contains(fact));
+                }
                 let (left, right) = (Box::new(left), Box::new(right));
                 let (kind, outcome) = if and {
                     let when_true = both(first.when_true, second.when_true);
@@ -55,9 +58,7 @@ impl BodyChecker<'_, '_> {
                 let checked = self.condition_value(expr);
                 let mut outcome = Outcome::default();
                 if let (Some(variable), ExprKind::Is(_, target)) = (self.narrowable(value), &checked.kind) {
-                    let target = *target;
-                    let known = self.without_null(self.known_type(variable));
-                    let narrower = if self.is_subtype(known, target) { known } else { target };
+                    let narrower = self.fact_of_test(variable, *target);
                     outcome.when_true.push((variable, narrower));
                 }
                 (checked, outcome)
@@ -108,9 +109,8 @@ impl BodyChecker<'_, '_> {
     }
 }
 
-/// All facts of two conditions that both hold; the later ones know better.
+/// All facts of two conditions that both hold.
 fn both(mut first: Narrowed, second: Narrowed) -> Narrowed {
-    first.retain(|(variable, _)| second.iter().all(|(other, _)| other != variable));
     first.extend(second);
     first
 }

@@ -1,7 +1,8 @@
 //! `if`, `match`, `try`, and the expressions that leave: `return` and `throw`.
 
-use super::body::{BodyChecker, Narrowed, ResultOf, VariableKind, on_both};
+use super::body::{BodyChecker, ResultOf, VariableKind};
 use super::expected::{Expected, convert, discarded, error_expr};
+use super::narrowing::{Narrowed, on_both};
 use crate::ast;
 use crate::diagnostics::Diagnostic;
 use crate::span::Span;
@@ -13,6 +14,10 @@ impl BodyChecker<'_, '_> {
         let checked = self.expr(value, Expected::Free);
         if matches!(self.types.kind(checked.ty), TyKind::Nullable(_) | TyKind::Error | TyKind::Never) {
             return checked;
+        }
+        if self.was_nullable(value, &checked) {
+            let ty = self.types.nullable(checked.ty);
+            return convert(checked, ty);
         }
         let ty = self.quote(checked.ty);
         let message = format!("`let` in a condition tests for null, and {ty} is never null");

@@ -17,6 +17,8 @@ impl BodyChecker<'_, '_> {
         span: Span,
     ) -> Expr {
         let mut left = self.expr(left, Expected::Free);
+        // As known before the right side, which may assign the variable.
+        let lefts = self.other_types(&left);
         let mut right = self.expr(right, Expected::Free);
         if left.ty == Ty::ERROR || right.ty == Ty::ERROR {
             return error_expr(span);
@@ -31,12 +33,21 @@ impl BodyChecker<'_, '_> {
             left = self.widened(left);
         } else if left.ty == Ty::NULL {
             right = self.widened(right);
+        } else if let Some(ty) = lefts.into_iter().find(|ty| self.are_related(*ty, right.ty)) {
+            left.ty = ty;
+        } else {
+            right = self.seen_as(right, |checker, ty| checker.are_related(left.ty, ty));
         }
         if self.comparable(&left, &right, place, negated) {
             let kind = ExprKind::Equals { negated, left: Box::new(left), right: Box::new(right) };
             return Expr { kind, ty: Ty::BOOL, span };
         }
         error_expr(span)
+    }
+
+    /// Is one of the types a subtype of the other.
+    fn are_related(&mut self, one: Ty, other: Ty) -> bool {
+        self.is_subtype(one, other) || self.is_subtype(other, one)
     }
 
     /// A narrowed variable with its declared type.
@@ -68,7 +79,7 @@ impl BodyChecker<'_, '_> {
                 return false;
             }
         }
-        if self.is_subtype(left.ty, right.ty) || self.is_subtype(right.ty, left.ty) {
+        if self.are_related(left.ty, right.ty) {
             return true;
         }
         let (one, two) = (self.quote(left.ty), self.quote(right.ty));

@@ -32,6 +32,7 @@ impl BodyChecker<'_, '_> {
         if let ExprKind::Closure(_) = expr.kind {
             self.adapt_endless(&mut expr, target);
         }
+        expr = self.seen_as(expr, |checker, ty| checker.converts(ty, target));
         if self.converts(expr.ty, target) {
             return convert(expr, target);
         }

@@ -137,6 +137,7 @@ impl BodyChecker<'_, '_> {
         if value.ty == Ty::NULL {
             return Expr { kind: ExprKind::Str("null".into()), ty: Ty::STRING, span };
         }
+        let value = self.seen_as(value, |checker, ty| checker.has_text(ty));
         if !self.has_text(value.ty) {
             let ty = self.quote(value.ty);
             let inner = self.without_null(value.ty);

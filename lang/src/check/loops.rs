@@ -1,7 +1,8 @@
 //! Loops, and the ways out of them.
 
-use super::body::{BodyChecker, LoopState, Narrowed, VariableKind, on_both};
+use super::body::{BodyChecker, LoopState, VariableKind};
 use super::expected::{Expected, convert, error_expr};
+use super::narrowing::{Narrowed, on_both};
 use super::visit::for_own_exprs;
 use crate::ast::{self, Name};
 use crate::diagnostics::Diagnostic;

@@ -28,6 +28,7 @@ impl BodyChecker<'_, '_> {
         if object.ty == Ty::ERROR || name.text.is_empty() {
             return self.after_error(args, span);
         }
+        let object = self.seen_with(object, name);
         match self.find_member(object.ty, &name.text) {
             Some(Member::Method(method)) => {
                 self.call_method(object, method, name, type_args, args, span, expected)

@@ -48,6 +48,7 @@ mod members;
 mod methods;
 pub(crate) mod modules;
 mod names;
+mod narrowing;
 mod natives;
 mod needed;
 mod operators;

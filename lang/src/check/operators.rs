@@ -114,7 +114,11 @@ impl BodyChecker<'_, '_> {
     ) -> Expr {
         let wanted = expected.ty();
         let hint = wanted.map(|ty| self.types.nullable(ty)).map_or(Expected::Free, Expected::Type);
-        let value = self.raw_expr(left, hint);
+        let mut value = self.raw_expr(left, hint);
+        if self.was_nullable(left, &value) {
+            let ty = self.types.nullable(value.ty);
+            value = convert(value, ty);
+        }
         let before = self.narrowed.clone();
         let hint = match (expected, wanted) {
             (Expected::Type(ty), Some(_)) => Expected::Type(ty),
@@ -171,26 +175,17 @@ impl BodyChecker<'_, '_> {
     }
 
     /// `e!`.
-    pub(super) fn non_null(&mut self, inner: &ast::Expr, span: Span, expected: Expected) -> Expr {
+    pub(super) fn non_null(&mut self, written: &ast::Expr, span: Span, expected: Expected) -> Expr {
         let hint = expected.ty().map(|ty| self.types.nullable(ty)).map_or(Expected::Free, Expected::Type);
-        let value = self.raw_expr(inner, hint);
+        let value = self.raw_expr(written, hint);
         match *self.types.kind(value.ty) {
             TyKind::Nullable(inner) => Expr { kind: ExprKind::NonNull(Box::new(value)), ty: inner, span },
             TyKind::Error | TyKind::Never => value,
-            // A variable that was tested before: harmless.
-            _ if self.is_narrowed(&value) => value,
+            _ if self.was_nullable(written, &value) => value,
             _ => {
                 self.report_never_null(&value, "!");
                 error_expr(span)
             }
-        }
-    }
-
-    /// Is it a variable known to be more than its type says.
-    pub(super) fn is_narrowed(&self, value: &Expr) -> bool {
-        match (&value.kind, self.frames.last()) {
-            (ExprKind::Local(local), Some(frame)) => frame.locals[local.index()].ty != value.ty,
-            _ => false,
         }
     }
 

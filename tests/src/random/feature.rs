@@ -67,6 +67,7 @@ features! {
     Coalesce 30 "`??`",
     NullAssertion 5 "`!`",
     Narrowing 30 "tests that tell more about a variable",
+    NarrowedAgain 8 "tests of what was tested before",
     IfLet 20 "`if let` and `while let`",
     LinkedList 6 "chains of objects",
     Boxing 20 "`Any` and nullable numbers",

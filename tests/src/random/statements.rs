@@ -198,10 +198,46 @@ impl Generator {
         let (name, known) = (self.fresh("n"), self.fresh("n"));
         let mut then = self.block_with(&known, kind);
         then.statements.insert(0, Statement::text(format!("let {known}: {kind} = {name}")));
+        if self.choice.percent(50)
+            && let Some(again) = self.tested_again(&name, test, kind)
+        {
+            then.statements.insert(0, again);
+        }
         vec![
             Statement::text(format!("let {name} = {variable}")),
             Statement::new(&format!("if {name} {test} @"), [then.into()]),
         ]
+    }
+
+    /// Where a test has told that a variable is of a type, something else that asks about it.
+    fn tested_again(&mut self, name: &str, test: &str, kind: &Type) -> Option<Statement> {
+        self.mark(Feature::NarrowedAgain);
+        let known = self.fresh("n");
+        let below = match kind {
+            Type::Named(class, _) => self.subclass(class),
+            _ => None,
+        };
+        let (question, kind) = match below {
+            Some(subclass) if self.choice.percent(70) => (format!("is {subclass}"), Type::named(&subclass)),
+            // There may be no other value of a class here.
+            _ if test.ends_with("null") && !kind.is_plain() => {
+                self.mark(Feature::NullAssertion);
+                return Some(Statement::text(format!("let {known}: {kind} = {name}!")));
+            }
+            _ if test.ends_with("null") => {
+                self.mark(Feature::Coalesce);
+                let otherwise = self.value(kind, 1);
+                return Some(statement(&format!("let {known}: {kind} = {name} ?? @"), [otherwise]));
+            }
+            _ => (test.to_string(), kind.clone()),
+        };
+        let mut then = self.block_with(&known, &kind);
+        then.statements.insert(0, Statement::text(format!("let {known}: {kind} = {name}")));
+        if self.choice.percent(50) {
+            return Some(Statement::new(&format!("if {name} {question} @"), [then.into()]));
+        }
+        let condition = self.condition();
+        Some(Statement::new(&format!("if {name} {question} && (@) @"), [condition.into(), then.into()]))
     }
 
     /// A block with a variable in scope that is declared before.

@@ -2,21 +2,19 @@
 //!
 //! * The interpreter's counters reached a threshold (`counted`): the model is asked with the time that the
 //!   interpreter spent on the method. If nothing pays yet, the threshold is doubled.
-//! * The timer ticked (`tick`): the method that runs is noted; samples of compiled code go through the organizer, and decide
-//!   about a higher level.
+//! * The timer ticked (`tick`) while compiled code ran: the sample goes through the organizer, and decides about a higher level.
 //!
 //! Ticks of the wall clock fall where they like. Where compilation is to be repeatable (`--sync-compile`), they are not
 //! listened to, and as there will be no second chance then, code is made at the highest level at once.
 
 use super::advice::{Advice, CompilationAdvice, FailedAdvice};
-use super::listener::Sample;
+use super::listener::sample;
 use super::model::Choice;
 use super::past::interpreted_words;
 use super::queue::Urgency;
-use crate::compiled::frames::Position;
 use crate::compiled::library::{ask, start};
 use crate::compiled::past::{interpreted_profile, past_profile};
-use crate::compiled::{CodeId, Entry, Level};
+use crate::compiled::{Entry, Level};
 use crate::timer::{TimerSource, VIRTUAL_NANOSECONDS};
 use crate::vm::Machinery;
 use holloway_bytecode::FunctionId;
@@ -46,9 +44,9 @@ pub(crate) fn counted(vm: &mut Machinery, function: FunctionId, entry: Entry) ->
     }
     let body = &vm.program.functions[function.index()];
     let words = interpreted_words(function, body, &interpreted_profile(vm));
-    let past = words * vm.compiled.adaptive.constants.interpreter_ns_per_word;
+    let past = words * vm.compiled.options.constants.interpreter_ns_per_word;
     vm.compiled.statistics.adaptive.decisions += 1;
-    match vm.compiled.adaptive.constants.choose(None, past, body.code.len()) {
+    match vm.compiled.options.constants.choose(None, past, body.code.len()) {
         Choice::Wait => {
             vm.compiled.statistics.adaptive.waits += 1;
             Verdict::AskAgain
@@ -73,40 +71,18 @@ pub(crate) fn tick(vm: &mut Machinery) {
     if !vm.compiled.is_started() || !listens(vm) {
         return;
     }
-    let sample = match vm.position {
-        Position::Interpreted(pc, _) => {
-            vm.code.locate(pc).map(|(function, _)| Sample { function, level: None })
-        }
-        Position::Compiled(_, place) => vm
-            .compiled
-            .map()
-            .get(CodeId((place >> 32) as u32))
-            .map(|code| Sample { function: code.function, level: Some(code.level) }),
-        Position::Stub(..) => None,
-    };
-    let Some(sample) = sample else { return };
-    vm.compiled.statistics.adaptive.samples += 1;
-    let is_full = vm.compiled.adaptive.listener.take(sample);
-    if is_full || vm.compiled.adaptive.listener.has_compiled() {
-        organize(vm);
-    }
-}
-
-/// Empties the listener's buffer; whoever is in it is thought about.
-fn organize(vm: &mut Machinery) {
-    let samples: Vec<Sample> = vm.compiled.adaptive.listener.drain().collect();
-    for sample in samples {
-        let count = vm.compiled.adaptive.organizer.add(sample);
-        let Some(level) = sample.level else { continue };
-        let past = count * nanoseconds_per_tick(vm);
-        let words = vm.program.functions[sample.function.index()].code.len();
-        vm.compiled.statistics.adaptive.decisions += 1;
-        match vm.compiled.adaptive.constants.choose(Some(level), past, words) {
-            Choice::Wait => vm.compiled.statistics.adaptive.waits += 1,
-            Choice::Compile { level, saves } => {
-                let words = saves / vm.compiled.adaptive.constants.interpreter_ns_per_word;
-                ask(vm, sample.function, Entry::Method, level, Urgency::Sampled(words));
-            }
+    let Some(sample) = sample(vm) else { return };
+    let count = vm.compiled.organizer.add(sample);
+    let past = count * nanoseconds_per_tick(vm);
+    let words = vm.program.functions[sample.function.index()].code.len();
+    let adaptive = &mut vm.compiled.statistics.adaptive;
+    adaptive.samples += 1;
+    adaptive.decisions += 1;
+    match vm.compiled.options.constants.choose(Some(sample.level), past, words) {
+        Choice::Wait => adaptive.waits += 1,
+        Choice::Compile { level, saves } => {
+            let words = saves / vm.compiled.options.constants.interpreter_ns_per_word;
+            ask(vm, sample.function, Entry::Method, level, Urgency::Sampled(words));
         }
     }
 }

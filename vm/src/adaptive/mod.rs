@@ -21,7 +21,7 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | [`listener`] | what is noted when a tick is seen |
+//! | [`listener`] | which compiled method runs when a tick is seen |
 //! | [`organizer`] | from samples to the time of methods |
 //! | [`past`] | from counters to the time that the interpreter spent |
 //! | [`model`] | the cost/benefit model and its constants |
@@ -42,26 +42,10 @@ pub mod queue;
 pub use advice::{Advice, AdviceError};
 pub use model::Constants;
 
-use listener::MethodListener;
-use organizer::Organizer;
-
-/// The state of listeners and organizer.
-pub(crate) struct Adaptive {
-    pub listener: MethodListener,
-    pub organizer: Organizer,
-    pub constants: Constants,
-}
-
-impl Adaptive {
-    pub fn new(constants: Constants, functions: usize) -> Adaptive {
-        Adaptive { listener: MethodListener::default(), organizer: Organizer::new(functions), constants }
-    }
-}
-
 /// What the adaptive system did.
 #[derive(Clone, Default, Debug)]
 pub struct AdaptiveStatistics {
-    /// Samples of methods that the listener took.
+    /// Samples of compiled methods that the listener took.
     pub samples: u64,
     /// How often the controller was asked.
     pub decisions: u64,

@@ -14,6 +14,7 @@ const DECAY: f64 = 1.0 / 1.1;
 #[derive(Clone, Copy, Default)]
 struct Weight {
     samples: f64,
+    /// Of the code that the samples are of.
     level: Option<Level>,
 }
 
@@ -38,8 +39,8 @@ impl Organizer {
             self.weights.iter_mut().for_each(|weight| weight.samples *= DECAY);
         }
         let weight = &mut self.weights[sample.function.index()];
-        if weight.level != sample.level {
-            *weight = Weight { samples: 0.0, level: sample.level };
+        if weight.level != Some(sample.level) {
+            *weight = Weight { samples: 0.0, level: Some(sample.level) };
         }
         weight.samples += 1.0;
         weight.samples
@@ -60,11 +61,11 @@ mod tests {
         let mut organizer = Organizer::new(2);
         let sample = |level| Sample { function: FunctionId(1), level };
         for n in 1..EPOCH {
-            assert_eq!(organizer.add(sample(None)), n as f64);
+            assert_eq!(organizer.add(sample(Level::O0)), n as f64);
         }
         let decayed = (EPOCH - 1) as f64 * DECAY + 1.0;
-        assert_eq!(organizer.add(sample(None)), decayed);
-        assert_eq!(organizer.add(sample(Some(Level::O1))), 1.0);
+        assert_eq!(organizer.add(sample(Level::O0)), decayed);
+        assert_eq!(organizer.add(sample(Level::O1)), 1.0);
         assert_eq!(organizer.samples(FunctionId(0)), 0.0);
     }
 }

@@ -18,9 +18,9 @@ use super::past::past_profile;
 use super::report::{LogEvent, TierStatistics};
 use super::request::{CodeId, Compiled, Compiler, Entry, Level, Request};
 use super::{Model, Outcome, report, stubs};
-use crate::adaptive::Adaptive;
 use crate::adaptive::advice::AdviceProfile;
 use crate::adaptive::controller as adaptive;
+use crate::adaptive::organizer::Organizer;
 use crate::adaptive::queue::{Done, Job, Queue, Urgency};
 use crate::profiling::Version;
 use crate::vm::Machinery;
@@ -57,7 +57,7 @@ pub(crate) struct CompiledState {
     pub(super) functions: Vec<FunctionState>,
     pub(super) compiler: Option<Arc<dyn Compiler>>,
     queue: Option<Queue>,
-    pub(crate) adaptive: Adaptive,
+    pub(crate) organizer: Organizer,
     pub(super) advice: Option<Arc<AdviceProfile>>,
     next_code: u32,
     pub(super) failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
@@ -73,7 +73,7 @@ pub(crate) struct CompiledState {
 impl CompiledState {
     pub(crate) fn new(options: TierOptions, functions: usize, classes: usize) -> CompiledState {
         CompiledState {
-            adaptive: Adaptive::new(options.constants.clone(), functions),
+            organizer: Organizer::new(functions),
             advice: options.replay.as_ref().map(|advice| Arc::new(AdviceProfile::of(advice))),
             map: CodeMap::default(),
             outcome: Outcome::default(),

@@ -115,7 +115,7 @@ pub(super) fn reason(vm: &Machinery, request: &Request, urgency: Urgency) -> Str
     if vm.compiled.options.replay.is_some() {
         return "the advice names it".into();
     }
-    let ms = |words: f64| words * vm.compiled.adaptive.constants.interpreter_ns_per_word / 1e6;
+    let ms = |words: f64| words * vm.compiled.options.constants.interpreter_ns_per_word / 1e6;
     let decided = match (urgency, vm.compiled.options.level) {
         (_, Some(level)) => format!(" (everything is compiled at {})", level.name()),
         (Urgency::Counted(words), None) => format!(", about {:.2} ms", ms(words)),

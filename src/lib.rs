@@ -43,6 +43,7 @@ pub fn main() -> ExitCode {
         options::Command::Bench(arguments) => commands::bench::bench(arguments),
         options::Command::Dump(arguments) => commands::dump::dump(arguments),
         options::Command::Calibrate(arguments) => commands::calibrate::calibrate(&arguments),
+        options::Command::Profile(command) => commands::profile::profile(command),
     };
     match result {
         Ok(code) => code,

@@ -1,5 +1,7 @@
 //! All commands and flags, declared once: parsing, help and defaults follow from these types.
 
+mod profile;
+
 use crate::inspect::{self, Outputs, ShowRequest};
 use crate::learned::Learned;
 use crate::pattern::Pattern;
@@ -22,6 +24,11 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
+
+pub use profile::{
+    AccuracyArguments, CheckProfileArguments, DiffArguments, ExportArguments, ExportFormat, Percent,
+    ProfileCommand, ShowArguments, Topic,
+};
 
 /// Colours of the help; clap leaves them out where standard output is no terminal or `NO_COLOR` is set.
 const STYLES: Styles = Styles::styled()
@@ -69,6 +76,9 @@ pub enum Command {
     Dump(DumpArguments),
     /// Measure what the adaptive system must know of this machine
     Calibrate(CalibrateArguments),
+    /// Look at profiles that `run --profile-out` has written
+    #[command(subcommand)]
+    Profile(ProfileCommand),
 }
 
 /// `holloway calibrate`.

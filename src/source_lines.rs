@@ -12,11 +12,21 @@ pub struct SourceLines(Vec<Vec<String>>);
 impl SourceLines {
     /// Reads the files of a program.
     pub fn read(program: &Program) -> SourceLines {
+        SourceLines::of_files(program.files.iter().map(|path| &**path))
+    }
+
+    /// Reads files, numbered from 0.
+    pub fn of_files<'p>(paths: impl Iterator<Item = &'p str>) -> SourceLines {
         let lines = |path: &str| -> Vec<String> {
             let text = text(path).unwrap_or_default();
             text.lines().map(|line| line.trim().to_string()).collect()
         };
-        SourceLines(program.files.iter().map(|path| lines(path)).collect())
+        SourceLines(paths.map(lines).collect())
+    }
+
+    /// Is anything known of a file.
+    pub fn knows(&self, file: u32) -> bool {
+        self.0.get(file as usize).is_some_and(|lines| !lines.is_empty())
     }
 
     /// The line of a position.

@@ -1,9 +1,10 @@
 //! `holloway dump`: what the stages of the compiler make of a program, on standard output.
 
+use super::print;
 use crate::compile::{compile_file, read_source};
 use crate::inspect::{self, DumpRequest};
 use crate::options::{DumpArguments, Stage};
-use crate::report::{EXIT_PROGRAM, EXIT_USAGE, Stop, color, say};
+use crate::report::{EXIT_USAGE, Stop, color, say};
 use crate::source_lines::SourceLines;
 use holloway_bytecode::cfg::{Cfg, DotOptions};
 use holloway_bytecode::text::{PrintOptions, Printer};
@@ -11,7 +12,6 @@ use holloway_bytecode::{FunctionId, Position, Program};
 use holloway_lang::diagnostics::Diagnostics;
 use holloway_lang::sources::Sources;
 use holloway_lang::{dump, lexer, parser, render, with_deep_stack};
-use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -89,16 +89,4 @@ fn graphs(program: &Program, functions: &[FunctionId]) -> String {
         Cfg::of_function(function).dot(program, function, &DotOptions::default())
     };
     functions.iter().map(graph).collect()
-}
-
-/// Writes to standard output; a reader who has seen enough is no error.
-fn print(text: &str, code: ExitCode) -> Result<ExitCode, Stop> {
-    let mut stdout = std::io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            say(format_args!("cannot write the listing: {error}\n"));
-            Ok(EXIT_PROGRAM.into())
-        }
-        _ => Ok(code),
-    }
 }

@@ -101,6 +101,8 @@ impl<'p> FunctionLowering<'_, 'p> {
         if !self.reachable() {
             return;
         }
+        // Branches cannot fail, but profiles name their lines.
+        self.at(condition.span);
         match &condition.kind {
             ExprKind::Bool(value) => {
                 if *value == sense {

@@ -73,6 +73,8 @@ impl<'p> FunctionLowering<'_, 'p> {
             self.close_scope(scope, Operand::NONE);
             return;
         }
+        // What tells the arms apart cannot fail, but profiles name its line.
+        self.at(scrutinee.span);
         let whole = Subject::new(register, ty);
         let found = arms.iter().map(|_| self.buffer.label()).collect();
         let end = self.buffer.label();

@@ -110,6 +110,35 @@ impl PathForest {
         Self { k, versions }
     }
 
+    /// The forest that has these n-grams, each of which follows the one that it continues and those of smaller numbers: by
+    /// version and then in preorder, as [`Self::grams`] gives them.
+    ///
+    /// # Errors
+    ///
+    /// If one is out of place.
+    pub fn of_grams(k: K, grams: &[Gram]) -> Result<Self, String> {
+        let mut versions = Vec::new();
+        for same in grams.chunk_by(|a, b| a.version == b.version) {
+            let mut rows: Vec<Row> = Vec::with_capacity(same.len());
+            let mut last: &[PathNumber] = &[];
+            for gram in same {
+                let Some((&path, before)) = gram.paths.split_last() else {
+                    return Err(format!("{} has a sequence of nothing", gram.version));
+                };
+                if last.get(..before.len()) != Some(before) {
+                    return Err(format!(
+                        "{:?} of {} does not follow what it continues",
+                        gram.paths, gram.version
+                    ));
+                }
+                rows.push((u32::try_from(gram.paths.len()).unwrap_or(u32::MAX), path, gram.count));
+                last = &gram.paths;
+            }
+            versions.push((same[0].version, rows));
+        }
+        Self::try_from(Written { k: k.get(), versions })
+    }
+
     /// How many iterations it covers.
     #[must_use]
     pub fn k(&self) -> K {

@@ -1,0 +1,96 @@
+//! All counts as one table of comma-separated values, so that a spreadsheet or a script need not know the file format.
+
+use super::super::model::Profile;
+use super::super::text::{is_wanted, outcome, path};
+use crate::report::Stop;
+
+/// The columns. Those that a row has no use for are empty.
+const COLUMNS: [&str; 11] =
+    ["what", "source", "method", "file", "line", "position", "way", "version", "numbers", "path", "count"];
+
+/// The table.
+pub fn csv(profile: &Profile, wanted: &impl Fn(u32) -> bool) -> Result<Vec<u8>, Stop> {
+    let mut table = Table { profile, rows: vec![COLUMNS.map(str::to_string)] };
+    let edges = &profile.file.edges;
+    table.edges("baseline", &edges.baseline, wanted);
+    table.edges("exact", edges.exact.as_deref().unwrap_or_default(), wanted);
+    table.edges("sampled", edges.sampled.as_deref().unwrap_or_default(), wanted);
+    for count in profile.file.exact.iter().flatten() {
+        table.path("exact", count.version, &[count.number], count.count, wanted);
+    }
+    for count in profile.file.sampled.iter().flat_map(|sampled| &sampled.paths) {
+        table.path("sampled", count.version, &[count.number], count.count, wanted);
+    }
+    for sequence in profile.file.iterated.iter().flat_map(|forest| &forest.sequences) {
+        table.path("forest", sequence.version, &sequence.numbers, sequence.count, wanted);
+    }
+    for (reason, &count) in &profile.file.dropped {
+        let mut row = table.row("dropped", reason);
+        row[10] = count.to_string();
+        table.rows.push(row);
+    }
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in &table.rows {
+        writer.write_record(row).map_err(Stop::failure)?;
+    }
+    writer.into_inner().map_err(Stop::failure)
+}
+
+struct Table<'p> {
+    profile: &'p Profile,
+    rows: Vec<[String; 11]>,
+}
+
+impl Table<'_> {
+    fn row(&self, what: &str, source: &str) -> [String; 11] {
+        let mut row: [String; 11] = Default::default();
+        row[0] = what.to_string();
+        row[1] = source.to_string();
+        row
+    }
+
+    fn edges(&mut self, source: &str, rows: &[(u32, Vec<u64>)], wanted: &impl Fn(u32) -> bool) {
+        for (number, arms) in rows {
+            let branch = &self.profile.file.branches[*number as usize];
+            let place = &branch.place;
+            for (arm, count) in arms.iter().enumerate().filter(|_| wanted(place.method)) {
+                let mut row = self.row("edge", source);
+                row[2] = self.profile.method(place.method).to_string();
+                row[3] = self.profile.file_name(place.file).to_string();
+                row[4] = place.line.to_string();
+                row[5] = place.position.to_string();
+                row[6] = outcome(arm, branch.arms);
+                row[10] = count.to_string();
+                self.rows.push(row);
+            }
+        }
+    }
+
+    fn path(
+        &mut self,
+        source: &str,
+        version: u32,
+        numbers: &[u64],
+        count: u64,
+        wanted: &impl Fn(u32) -> bool,
+    ) {
+        let known: Vec<usize> =
+            numbers.iter().filter_map(|&number| self.profile.path_of(version, number)).collect();
+        let Some(&first) = known.first() else { return };
+        let paths = &self.profile.paths;
+        if !is_wanted(&paths[first], wanted) {
+            return;
+        }
+        let begin = &paths[first].places[0];
+        let mut row = self.row("path", source);
+        row[2] = self.profile.method(begin.method).to_string();
+        row[3] = self.profile.file_name(begin.file).to_string();
+        row[4] = begin.line.to_string();
+        row[5] = begin.position.to_string();
+        row[7] = version.to_string();
+        row[8] = numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
+        row[9] = known.iter().map(|&at| path(self.profile, &paths[at])).collect::<Vec<_>>().join(" | ");
+        row[10] = count.to_string();
+        self.rows.push(row);
+    }
+}

@@ -1,0 +1,50 @@
+//! `holloway profile export`: a profile in forms that other tools read, a file each.
+
+mod csv;
+mod dot;
+mod firefox;
+mod flamegraph;
+mod pprof;
+mod stacks;
+
+use super::load::load;
+use super::print;
+use super::text::wanted;
+use crate::options::{ExportArguments, ExportFormat, Topic};
+use crate::report::{Stop, cannot_write};
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
+/// Writes the export.
+pub fn export(arguments: &ExportArguments) -> Result<ExitCode, Stop> {
+    let kind = match (arguments.format, arguments.kind) {
+        (ExportFormat::Dot, Some(Topic::Paths | Topic::Source)) => {
+            return Err(Stop::usage("dot draws the forest or the edges: --kind forest or --kind edges"));
+        }
+        (ExportFormat::Dot, kind) => kind,
+        (_, Some(_)) => return Err(Stop::usage("--kind is for --format dot")),
+        (_, None) => None,
+    };
+    let profile = load(&arguments.file)?;
+    let wanted = wanted(&profile, arguments.method.as_ref())?;
+    let stacks = || stacks::stacks(&profile, &wanted);
+    let bytes = match arguments.format {
+        ExportFormat::Dot => dot::dot(&profile, kind, &wanted)?.into_bytes(),
+        ExportFormat::Csv => csv::csv(&profile, &wanted)?,
+        ExportFormat::Flamegraph => flamegraph::flamegraph(&profile, &stacks()?)?,
+        ExportFormat::Firefox => firefox::firefox(&profile, &stacks()?)?,
+        ExportFormat::Pprof => {
+            if arguments.out.is_none() && std::io::stdout().is_terminal() {
+                return Err(Stop::usage("a profile for pprof is no text: --out FILE says where to write it"));
+            }
+            pprof::pprof(&profile, &stacks()?)
+        }
+    };
+    match &arguments.out {
+        None => print(bytes, ExitCode::SUCCESS),
+        Some(path) => {
+            std::fs::write(path, bytes).map_err(|error| cannot_write(path, &error))?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}

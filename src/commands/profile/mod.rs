@@ -1,0 +1,43 @@
+//! `holloway profile`: what the profilers found, for people and for other tools.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `load` | from a file to a profile that can be relied on |
+//! | `wellformed` | what is wrong with a file |
+//! | [`model`] | a profile to ask: paths that are the same are one, whatever version of the code ran them |
+//! | [`metrics`] | how close one is to another |
+//! | `text` | names of paths and branches, columns |
+//! | `show`, `diff`, `check`, `accuracy`, `export` | the commands |
+//!
+//! A file may have been cut short, edited or made by another program: whatever is in it, the answer is a message. `load` and
+//! `wellformed` see to that, so that the commands may index and add without looking.
+
+mod accuracy;
+mod check;
+mod diff;
+mod export;
+mod load;
+pub mod metrics;
+pub mod model;
+mod show;
+mod text;
+mod wellformed;
+
+use super::print;
+use crate::options::ProfileCommand;
+use crate::report::Stop;
+use std::process::ExitCode;
+
+/// Does what is asked for.
+pub fn profile(command: ProfileCommand) -> Result<ExitCode, Stop> {
+    match command {
+        ProfileCommand::Show(arguments) => print(show::show(&arguments)?, ExitCode::SUCCESS),
+        ProfileCommand::Diff(arguments) => print(diff::diff(&arguments)?, ExitCode::SUCCESS),
+        ProfileCommand::Accuracy(arguments) => print(accuracy::accuracy(&arguments)?, ExitCode::SUCCESS),
+        ProfileCommand::Check(arguments) => {
+            let (text, code) = check::check(&arguments)?;
+            print(text, code)
+        }
+        ProfileCommand::Export(arguments) => export::export(&arguments),
+    }
+}

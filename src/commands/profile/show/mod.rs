@@ -1,0 +1,38 @@
+//! `holloway profile show`: a profile as text.
+
+mod edges;
+mod forest;
+mod paths;
+mod source;
+mod summary;
+
+use super::load::load;
+use super::text::wanted;
+use crate::options::{ShowArguments, Topic};
+use crate::report::Stop;
+use holloway_profilers::kblpp::Pruning;
+
+/// What is asked for, as text.
+pub fn show(arguments: &ShowArguments) -> Result<String, Stop> {
+    let &[parent, root] = &*arguments.prune else {
+        return Err(Stop::usage("--prune takes two percentages: of the parent and of the root"));
+    };
+    let pruning = Pruning::new(parent.0, root.0).map_err(Stop::usage)?;
+    let profile = load(&arguments.file)?;
+    let wanted = wanted(&profile, arguments.method.as_ref())?;
+    let top = arguments.top;
+    Ok(match arguments.kind {
+        None => {
+            let parts = [
+                summary::summary(&profile),
+                paths::paths(&profile, top, &wanted),
+                edges::edges(&profile, top, &wanted),
+            ];
+            parts.join("\n")
+        }
+        Some(Topic::Paths) => paths::paths(&profile, top, &wanted),
+        Some(Topic::Edges) => edges::edges(&profile, top, &wanted),
+        Some(Topic::Source) => source::source(&profile, &wanted),
+        Some(Topic::Forest) => forest::forest(&profile, top, pruning, &wanted),
+    })
+}

@@ -1,0 +1,63 @@
+//! Whose profile it is, what ran, and what was lost.
+
+use super::super::model::Profile;
+use super::super::text::{counted, percent};
+
+/// A few lines.
+pub fn summary(profile: &Profile) -> String {
+    let file = &profile.file;
+    let mut text = format!("profile of {} (code {})\n", file.program.main, file.program.fingerprint);
+    let mut line = |name: &str, value: String| text += &format!("  {name:<9} {value}\n");
+    line("run", file.ended.clone());
+    line("profilers", if file.profilers.is_empty() { "none".into() } else { file.profilers.join(", ") });
+    let numbered = file.versions.iter().filter(|version| version.paths > 0).count();
+    let mut code = counted(file.versions.len() as u64, "piece of code counted", "pieces of code counted");
+    if file.exact.is_some() || file.sampled.is_some() || file.iterated.is_some() {
+        code += &format!(", {numbered} with numbered paths");
+    }
+    line("code", code);
+    if let Some(sampled) = &file.sampled {
+        let window = &sampled.window;
+        line(
+            "pep",
+            format!(
+                "{}, {} opened, {} taken, {} skipped, {} ticks found the window open ({} ignored, {} restarted, {} cancelled)",
+                counted(window.ticks, "tick", "ticks"),
+                counted(window.windows, "window", "windows"),
+                counted(window.taken, "sample", "samples"),
+                window.skipped,
+                u128::from(window.ignored) + u128::from(window.restarted) + u128::from(window.cancelled),
+                window.ignored,
+                window.restarted,
+                window.cancelled,
+            ),
+        );
+    }
+    if let Some(forest) = &file.iterated {
+        let of = &forest.statistics;
+        line(
+            "kblpp",
+            format!(
+                "k = {}, {} in {} of {} bytes, {}",
+                forest.k,
+                counted(of.items, "path", "paths"),
+                counted(of.nodes, "node", "nodes"),
+                of.bytes,
+                counted(forest.sequences.len() as u64, "sequence", "sequences"),
+            ),
+        );
+    }
+    let dropped: u64 = file.dropped.values().sum();
+    let paths = profile.exact().map(|(_, counts)| counts.iter().map(|count| count.count).sum::<u64>());
+    let share = paths.map_or(String::new(), |run| {
+        let begun = u128::from(run) + u128::from(dropped);
+        format!(" ({} of those begun)", percent(u128::from(dropped), begun))
+    });
+    let reasons: Vec<String> =
+        file.dropped.iter().map(|(reason, count)| format!("{count} {reason}")).collect();
+    match dropped {
+        0 => line("dropped", "no path".into()),
+        _ => line("dropped", format!("{}{share}: {}", counted(dropped, "path", "paths"), reasons.join(", "))),
+    }
+    text
+}

@@ -1,0 +1,272 @@
+//! What is wrong with a profile: references to what is not there, names that are there twice, counts of what cannot be, sums
+//! that no number holds. A profile without problems can be looked at without further questions.
+
+use holloway_profilers::VersionId;
+use holloway_profilers::kblpp::{Gram, K, PathForest};
+use holloway_profilers::stream::Lost;
+use holloway_vm::profiling::ProfileSpec;
+use holloway_vm::profiling::file::{CountRecord, ForestRecord, PathRecord, PlaceRecord, ProfileFile};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
+
+/// Nothing has more ways to go: a file that says so would have us reserve the memory.
+const MOST_ARMS: u32 = 1 << 20;
+
+/// No sum of counts, times the branches on a path, may be larger: all arithmetic on it is exact.
+const MOST: u128 = 1 << 62;
+
+/// Everything that is wrong, in the order of the file. Empty if nothing is.
+pub fn problems(file: &ProfileFile) -> Vec<String> {
+    let mut look = Look::new(file);
+    look.tables();
+    look.edges();
+    look.paths();
+    look.counts();
+    if let Some(forest) = &file.iterated {
+        look.forest(forest);
+    }
+    look.profilers();
+    look.problems
+}
+
+/// What is known while looking.
+struct Look<'f> {
+    file: &'f ProfileFile,
+    methods: BTreeSet<u32>,
+    versions: BTreeMap<u32, u64>,
+    paths: BTreeMap<(u32, u64), &'f PathRecord>,
+    problems: Vec<String>,
+}
+
+impl<'f> Look<'f> {
+    fn new(file: &'f ProfileFile) -> Look<'f> {
+        Look {
+            file,
+            methods: file.methods.iter().map(|method| method.id).collect(),
+            versions: file.versions.iter().map(|version| (version.id, version.paths)).collect(),
+            paths: file.paths.iter().map(|path| ((path.version, path.number), path)).collect(),
+            problems: Vec::new(),
+        }
+    }
+
+    fn wrong(&mut self, what: impl Display) {
+        self.problems.push(what.to_string());
+    }
+
+    fn place(&mut self, whose: &dyn Display, place: &PlaceRecord) {
+        if !self.methods.contains(&place.method) {
+            self.wrong(format_args!("{whose} refers to method {}, which is not there", place.method));
+        }
+        if place.file as usize >= self.file.program.files.len() {
+            let files = self.file.program.files.len();
+            self.wrong(format_args!("{whose} refers to file {}, and there are {files}", place.file));
+        }
+    }
+
+    fn tables(&mut self) {
+        let file = self.file;
+        if self.methods.len() < file.methods.len() {
+            self.wrong("two methods have the same number");
+        }
+        let mut known = BTreeSet::new();
+        for (number, branch) in file.branches.iter().enumerate() {
+            let whose = format!("branch {number}");
+            self.place(&whose, &branch.place);
+            if !known.insert((branch.place.method, branch.place.position)) {
+                self.wrong(format_args!("{whose} is there twice"));
+            }
+            if !(2..=MOST_ARMS).contains(&branch.arms) {
+                self.wrong(format_args!("{whose} has {} arms", branch.arms));
+            }
+        }
+        if self.versions.len() < file.versions.len() {
+            self.wrong("two versions have the same number");
+        }
+        for version in &file.versions {
+            if !self.methods.contains(&version.method) {
+                let (id, method) = (version.id, version.method);
+                self.wrong(format_args!("version {id} refers to method {method}, which is not there"));
+            }
+        }
+    }
+
+    fn edges(&mut self) {
+        let edges = &self.file.edges;
+        let all = [
+            ("baseline", Some(&edges.baseline)),
+            ("exact", edges.exact.as_ref()),
+            ("sampled", edges.sampled.as_ref()),
+        ];
+        for (name, rows) in all.into_iter().filter_map(|(name, rows)| Some((name, rows?))) {
+            let mut known = BTreeSet::new();
+            let mut sum = 0u128;
+            for (number, arms) in rows {
+                match self.file.branches.get(*number as usize) {
+                    None => {
+                        let there = self.file.branches.len();
+                        self.wrong(format_args!(
+                            "{name} edges refer to branch {number}, and there are {there}"
+                        ));
+                    }
+                    Some(branch) if arms.len() > branch.arms as usize => {
+                        let (has, counts) = (branch.arms, arms.len());
+                        self.wrong(format_args!(
+                            "{name} edges have {counts} counts of branch {number}, which has {has} arms"
+                        ));
+                    }
+                    Some(_) => {}
+                }
+                if !known.insert(number) {
+                    self.wrong(format_args!("{name} edges have branch {number} twice"));
+                }
+                sum += arms.iter().map(|&count| u128::from(count)).sum::<u128>();
+            }
+            self.sum(&format!("{name} edges"), sum);
+        }
+    }
+
+    fn sum(&mut self, whose: &dyn Display, sum: u128) {
+        if sum > MOST {
+            self.wrong(format_args!("the counts of {whose} add up to more than can be: {sum}"));
+        }
+    }
+
+    fn paths(&mut self) {
+        if self.paths.len() < self.file.paths.len() {
+            self.wrong("two paths of a version have the same number");
+        }
+        for path in &self.file.paths {
+            let whose = format!("path {} of version {}", path.number, path.version);
+            match self.versions.get(&path.version) {
+                None => self.wrong(format_args!("{whose}: there is no such version")),
+                Some(&paths) if path.number >= paths => {
+                    self.wrong(format_args!("{whose}: the version has {paths} paths"));
+                }
+                Some(_) => {}
+            }
+            self.place(&whose, &path.begin);
+            self.place(&whose, &path.end);
+            for (what, word, allowed) in
+                [("begins", &path.begins, ["entry", "cut"]), ("ends", &path.ends, ["exit", "cut"])]
+            {
+                if !allowed.contains(&&**word) {
+                    self.wrong(format_args!("{whose} {what} in a way that is not known: {word:?}"));
+                }
+            }
+            for &(branch, arm) in &path.branches {
+                match self.file.branches.get(branch as usize) {
+                    None => {
+                        let there = self.file.branches.len();
+                        self.wrong(format_args!("{whose} refers to branch {branch}, and there are {there}"));
+                    }
+                    Some(known) if arm >= known.arms => {
+                        let arms = known.arms;
+                        self.wrong(format_args!(
+                            "{whose} has arm {arm} of branch {branch}, which has {arms}"
+                        ));
+                    }
+                    Some(_) => {}
+                }
+            }
+            if path.branches.len() > path.length as usize {
+                let (branches, length) = (path.branches.len(), path.length);
+                self.wrong(format_args!("{whose} has {branches} branches and a length of {length}"));
+            }
+        }
+    }
+
+    /// How much a count can add to a sum; 0 if it is of nothing.
+    fn weight(&self, version: u32, number: u64, count: u64) -> u128 {
+        self.paths
+            .get(&(version, number))
+            .map_or(0, |path| u128::from(count) * u128::from(path.length.max(1)))
+    }
+
+    fn counts(&mut self) {
+        let exact = self.file.exact.as_deref().map(|counts| ("exact counts", counts));
+        let sampled = self.file.sampled.as_ref().map(|sampled| ("samples", &*sampled.paths));
+        for (name, counts) in [exact, sampled].into_iter().flatten() {
+            let mut known = BTreeSet::new();
+            let mut sum = 0u128;
+            for &CountRecord { version, number, count } in counts {
+                if !self.paths.contains_key(&(version, number)) {
+                    self.wrong(format_args!(
+                        "{name} refer to path {number} of version {version}, which is not there"
+                    ));
+                }
+                if !known.insert((version, number)) {
+                    self.wrong(format_args!("{name} have path {number} of version {version} twice"));
+                }
+                sum += self.weight(version, number, count);
+            }
+            self.sum(&name, sum);
+        }
+        if let Some(sampled) = &self.file.sampled {
+            let window = &sampled.window;
+            let all = [window.ticks, window.windows, window.taken, window.skipped];
+            let all = all.into_iter().chain([window.ignored, window.restarted, window.cancelled]);
+            self.sum(&"the window", all.map(u128::from).sum());
+        }
+        self.sum(&"what was dropped", self.file.dropped.values().map(|&count| u128::from(count)).sum());
+        for reason in self.file.dropped.keys() {
+            if !Lost::ALL.iter().any(|known| known.name() == reason) {
+                self.wrong(format_args!("paths were dropped for a reason that is not known: {reason:?}"));
+            }
+        }
+    }
+
+    fn forest(&mut self, forest: &ForestRecord) {
+        let k = match K::new(forest.k) {
+            Ok(k) => k,
+            Err(error) => return self.wrong(format_args!("the forest has {error}")),
+        };
+        let mut sum = 0u128;
+        for sequence in &forest.sequences {
+            let version = sequence.version;
+            for &number in &sequence.numbers {
+                if !self.paths.contains_key(&(version, number)) {
+                    self.wrong(format_args!(
+                        "the forest refers to path {number} of version {version}, which is not there"
+                    ));
+                }
+            }
+            let first = sequence.numbers.first().copied().unwrap_or_default();
+            sum += self.weight(version, first, sequence.count).max(u128::from(sequence.count));
+        }
+        self.sum(&"the forest", sum);
+        let gram = |sequence: &holloway_vm::profiling::file::SequenceRecord| Gram {
+            version: VersionId(sequence.version),
+            paths: sequence.numbers.clone(),
+            count: sequence.count,
+        };
+        let grams: Vec<Gram> = forest.sequences.iter().map(gram).collect();
+        if let Err(why) = PathForest::of_grams(k, &grams) {
+            self.wrong(format_args!("the forest is out of order: {why}"));
+        }
+    }
+
+    /// Each profiler leaves its part, and no other does.
+    fn profilers(&mut self) {
+        let file = self.file;
+        let parts = [
+            ("edges", "exact edges", file.edges.exact.is_some()),
+            ("blpp", "exact counts of paths", file.exact.is_some()),
+            ("pep", "samples", file.sampled.is_some()),
+            ("pep", "sampled edges", file.edges.sampled.is_some()),
+            ("kblpp", "a forest", file.iterated.is_some()),
+        ];
+        for text in &file.profilers {
+            if let Err(why) = text.parse::<ProfileSpec>() {
+                self.wrong(format_args!("a profiler is not known: {why}"));
+            }
+        }
+        let ran = |name: &str| file.profilers.iter().any(|text| text.split(':').next() == Some(name));
+        for (name, part, is_there) in parts {
+            match (ran(name), is_there) {
+                (true, false) => self.wrong(format_args!("`{name}` ran, but there are no {part}")),
+                (false, true) => self.wrong(format_args!("there are {part}, but `{name}` did not run")),
+                _ => {}
+            }
+        }
+    }
+}

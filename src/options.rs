@@ -1,5 +1,6 @@
 //! All commands and flags, declared once: parsing, help and defaults follow from these types.
 
+use crate::commands::overhead::arguments::OverheadArguments;
 use crate::inspect::{self, Outputs, ShowRequest};
 use crate::learned::Learned;
 use crate::pattern::Pattern;
@@ -65,6 +66,8 @@ pub enum Command {
     Check(CheckArguments),
     /// Measure the benchmark programs, verifying every result
     Bench(BenchArguments),
+    /// Measure what profilers cost, paired, in one process
+    Overhead(Box<OverheadArguments>),
     /// Show what a stage of the compiler makes of a program
     Dump(DumpArguments),
     /// Measure what the adaptive system must know of this machine

@@ -4,4 +4,5 @@ pub mod bench;
 pub mod calibrate;
 pub mod check;
 pub mod dump;
+pub mod overhead;
 pub mod run;

@@ -42,6 +42,7 @@ pub fn main() -> ExitCode {
         options::Command::Check(arguments) => commands::check::check(arguments),
         options::Command::Bench(arguments) => commands::bench::bench(arguments),
         options::Command::Dump(arguments) => commands::dump::dump(arguments),
+        options::Command::Overhead(arguments) => commands::overhead::overhead(*arguments),
         options::Command::Calibrate(arguments) => commands::calibrate::calibrate(&arguments),
         options::Command::Profile(command) => commands::profile::profile(command),
     };

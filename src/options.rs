@@ -2,6 +2,7 @@
 
 mod profile;
 
+use crate::commands::overhead::arguments::OverheadArguments;
 use crate::inspect::{self, Outputs, ShowRequest};
 use crate::learned::Learned;
 use crate::pattern::Pattern;
@@ -72,6 +73,8 @@ pub enum Command {
     Check(CheckArguments),
     /// Measure the benchmark programs, verifying every result
     Bench(BenchArguments),
+    /// Measure what profilers cost, paired, in one process
+    Overhead(Box<OverheadArguments>),
     /// Show what a stage of the compiler makes of a program
     Dump(DumpArguments),
     /// Measure what the adaptive system must know of this machine

@@ -7,6 +7,7 @@
 //! * [`summary`], [`table`]: numbers and how they are shown
 //! * [`machine`], [`record`]: what is kept in a file
 //! * [`against`]: comparing with the originals in other languages
+//! * [`overhead`]: what profilers cost
 //!
 //! Compiling is left to the caller, who has the flags.
 
@@ -16,6 +17,7 @@ pub mod against;
 pub mod embedded;
 pub mod machine;
 pub mod measure;
+pub mod overhead;
 pub mod record;
 pub mod registry;
 pub mod summary;

@@ -38,34 +38,43 @@ pub fn thread_time() -> Duration {
 /// A running timer thread; it ends when this is dropped.
 pub struct Timer {
     stop: Arc<(Mutex<bool>, Condvar)>,
-    thread: Option<JoinHandle<()>>,
+    /// Gives how long it would have been until the next tick.
+    thread: Option<JoinHandle<Duration>>,
 }
 
 impl Timer {
-    /// Starts ticking every `period` (never, if `None`), and raises the timeout at `deadline`. `Err` if the system gives no
-    /// thread.
+    /// Starts ticking every `period` (never, if `None`), for the first time after `first` (after a period, if `None`), and raises
+    /// the timeout at `deadline`. `Err` if the system gives no thread.
     pub fn start(
         signals: Arc<Signals>,
         period: Option<Duration>,
+        first: Option<Duration>,
         deadline: Option<Instant>,
     ) -> std::io::Result<Timer> {
         let stop = Arc::new((Mutex::new(false), Condvar::new()));
         let stop_in_thread = stop.clone();
         let thread = std::thread::Builder::new()
             .name("holloway timer".into())
-            .spawn(move || tick(&signals, &stop_in_thread, period, deadline))?;
+            .spawn(move || tick(&signals, &stop_in_thread, period, first, deadline))?;
         Ok(Timer { stop, thread: Some(thread) })
+    }
+
+    /// Ends it: how long it would have been until the next tick.
+    pub fn end(mut self) -> Option<Duration> {
+        self.stop()
+    }
+
+    fn stop(&mut self) -> Option<Duration> {
+        *self.stop.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = true;
+        self.stop.1.notify_all();
+        // The thread does not panic; if it did, there is nothing left to stop.
+        self.thread.take().and_then(|thread| thread.join().ok())
     }
 }
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        *self.stop.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = true;
-        self.stop.1.notify_all();
-        if let Some(thread) = self.thread.take() {
-            // The thread does not panic; if it did, there is nothing left to stop.
-            let _ = thread.join();
-        }
+        self.stop();
     }
 }
 
@@ -76,12 +85,14 @@ fn tick(
     signals: &Signals,
     stop: &(Mutex<bool>, Condvar),
     period: Option<Duration>,
+    first: Option<Duration>,
     mut deadline: Option<Instant>,
-) {
+) -> Duration {
     let far = Duration::from_secs(3600);
     let after =
         |now: Instant| now.checked_add(period.unwrap_or(far).max(SHORTEST_PERIOD)).unwrap_or(now + far);
-    let mut next = after(Instant::now());
+    let now = Instant::now();
+    let mut next = first.and_then(|first| now.checked_add(first)).unwrap_or_else(|| after(now));
     let mut stopped = stop.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     while !*stopped {
         let until = deadline.map_or(next, |d| d.min(next));
@@ -103,4 +114,5 @@ fn tick(
             next = after(now);
         }
     }
+    next.saturating_duration_since(Instant::now())
 }

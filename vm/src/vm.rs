@@ -139,6 +139,9 @@ pub struct Machinery {
     pub(crate) live: LiveRegisters,
     pub(crate) signals: Arc<Signals>,
     pub(crate) timer: Option<Timer>,
+    /// How long it was until the next tick when the last run ended: the clock of ticks stands still between runs, so that short runs
+    /// see as many ticks as a long one.
+    until_tick: Option<Duration>,
     pub(crate) options: VmOptions,
     pub(crate) started: Instant,
     pub(crate) yieldpoints: u64,
@@ -210,6 +213,7 @@ impl Vm {
             live: LiveRegisters::default(),
             signals,
             timer: None,
+            until_tick: None,
             started: Instant::now(),
             yieldpoints: 0,
             next_tick: 0,
@@ -388,7 +392,7 @@ impl Machinery {
             return Outcome::failed_to_start(format!("cannot start the timer thread: {error}"));
         }
         let outcome = crate::threads::run_all(&raw mut *self);
-        self.timer = None;
+        self.until_tick = self.timer.take().and_then(Timer::end);
         self.flush();
         outcome
     }
@@ -402,7 +406,7 @@ impl Machinery {
         // A limit beyond what the clock can say is none.
         let deadline = self.options.time_limit.and_then(|limit| self.started.checked_add(limit));
         if self.timer.is_none() && (period.is_some() || deadline.is_some()) {
-            self.timer = Some(Timer::start(self.signals.clone(), period, deadline)?);
+            self.timer = Some(Timer::start(self.signals.clone(), period, self.until_tick.take(), deadline)?);
         }
         Ok(())
     }

@@ -49,6 +49,24 @@ pub struct LogRatio {
 }
 
 impl LogRatio {
+    /// The ratio of which each round gives a logarithm. There is at least one round; `stream` tells ratios apart that are to be
+    /// averaged, so that their replicates are drawn independently.
+    pub fn over_rounds(rounds: &[f64], stream: u64) -> LogRatio {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let drawn = rounds.len().saturating_sub(1).max(1);
+        let mut replicate = || mean((0..drawn).map(|_| rounds[random.random_range(0..rounds.len())]), drawn);
+        LogRatio {
+            value: mean(rounds.iter().copied(), rounds.len()),
+            replicates: (0..REPLICATES).map(|_| replicate()).collect(),
+            freedom: rounds.len() - 1,
+        }
+    }
+
+    /// The logarithm of the ratio.
+    pub fn logarithm(&self) -> f64 {
+        self.value
+    }
+
     /// The ratio with its interval.
     pub fn interval(&self) -> Interval {
         let mut sorted = self.replicates.clone();

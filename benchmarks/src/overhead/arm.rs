@@ -1,0 +1,181 @@
+//! One side of a comparison: a virtual machine that runs its program again and again, a sample at a time. Compiled code,
+//! counters and heap stay between the runs of a machine ([`Vm::run`]), so that several machines can take turns.
+
+use super::output::Output;
+use super::subject::{Subject, Work};
+use holloway_vm::adaptive::Advice;
+use holloway_vm::errors::StopReason;
+use holloway_vm::profiling::ProfileOptions;
+use holloway_vm::signals::InterruptHandle;
+use holloway_vm::timer::thread_time;
+use holloway_vm::{Outcome, Vm, VmOptions};
+use std::io::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Long enough that nobody sees its end: a machine with a time limit has a timer.
+const UNLIMITED: Duration = Duration::from_secs(1 << 30);
+
+/// Who has something measured.
+pub trait Host {
+    /// The options of a machine whose program sees these arguments and prints there.
+    fn options(&self, arguments: Vec<String>, output: Box<dyn Write + Send>) -> VmOptions;
+    /// This machine is about to run; it can be interrupted through the handle.
+    fn running(&self, handle: InterruptHandle);
+    /// Did the user ask for an end.
+    fn is_stopped(&self) -> bool;
+    /// What is being done.
+    fn progress(&self, text: &str);
+}
+
+/// Why there is no sample.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// Something is wrong with the program, so that no time is to be believed.
+    Failed(String),
+    /// The user had enough.
+    Stopped,
+}
+
+/// The time of a sample, in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sample {
+    /// Of the processor, for the thread.
+    pub cpu: u64,
+    /// Of the clock.
+    pub wall: u64,
+}
+
+/// What a machine is made for.
+#[derive(Clone)]
+pub enum Purpose {
+    /// To find out what is worth compiling: repeatably, at once.
+    Learn,
+    /// To replay, profiled in this way.
+    Replay(Arc<Advice>, ProfileOptions),
+    /// The same under a clock that takes, and counts, every yieldpoint.
+    Count(Arc<Advice>, ProfileOptions),
+}
+
+/// A machine that takes samples.
+pub struct Arm<'a> {
+    subject: &'a Subject,
+    host: &'a dyn Host,
+    work: Work,
+    expected: Option<u64>,
+    output: Output,
+    vm: Vm,
+    samples_paths: bool,
+    /// In percent of the time of the last sample: how much longer each is made, to see whether that is found.
+    slowdown: f64,
+    last: Duration,
+}
+
+impl<'a> Arm<'a> {
+    /// A new machine; `expected` is the digest of what the program must print, if that is known.
+    pub fn new(
+        subject: &'a Subject,
+        host: &'a dyn Host,
+        work: Work,
+        expected: Option<u64>,
+        purpose: Purpose,
+    ) -> Result<Arm<'a>, Failure> {
+        let output = Output::default();
+        let mut options = host.options(subject.arguments(work), Box::new(output.clone()));
+        options.time_limit = options.time_limit.or(Some(UNLIMITED));
+        options.profile = ProfileOptions::default();
+        let replayed = match purpose {
+            Purpose::Learn => {
+                options.tiers.synchronous = true;
+                None
+            }
+            Purpose::Replay(advice, profile) => Some((advice, profile)),
+            Purpose::Count(advice, profile) => {
+                options.timer = holloway_vm::timer::TimerSource::Virtual(u64::MAX);
+                Some((advice, profile))
+            }
+        };
+        if let Some((advice, profile)) = replayed {
+            options.tiers.level = None;
+            options.tiers.replay = Some(advice);
+            options.profile = profile;
+        }
+        let samples_paths = options.profile.pep.is_some();
+        let vm = Vm::new(subject.program.clone(), options).map_err(Failure::Failed)?;
+        let (slowdown, last) = (0.0, Duration::ZERO);
+        Ok(Arm { subject, host, work, expected, output, vm, samples_paths, slowdown, last })
+    }
+
+    /// The machine.
+    pub fn vm(&self) -> &Vm {
+        &self.vm
+    }
+
+    /// From now on every sample takes so many percent longer.
+    pub fn slow_down(&mut self, percent: f64) {
+        self.slowdown = percent;
+    }
+
+    /// What it prints is this, in every run.
+    pub fn expected(&self) -> Option<u64> {
+        self.expected
+    }
+
+    /// Takes a sample.
+    pub fn sample(&mut self) -> Result<Sample, Failure> {
+        if self.host.is_stopped() {
+            return Err(Failure::Stopped);
+        }
+        self.host.running(self.vm.interrupt_handle());
+        let mut sample = Sample { cpu: 0, wall: 0 };
+        for _ in 0..self.work.runs {
+            let (cpu, wall) = (thread_time(), Instant::now());
+            let outcome = self.vm.run();
+            let end = thread_time();
+            let took = end.saturating_sub(cpu);
+            if self.slowdown > 0.0 {
+                let extra = self.last.mul_f64(self.slowdown / 100.0);
+                while thread_time().saturating_sub(end) < extra {
+                    std::hint::spin_loop();
+                }
+                self.last = took;
+            }
+            let end = if self.slowdown > 0.0 { thread_time() } else { end };
+            sample.cpu += end.saturating_sub(cpu).as_nanos() as u64;
+            sample.wall += wall.elapsed().as_nanos() as u64;
+            self.check(outcome)?;
+        }
+        // A clock may stand still for a very short sample, and logarithms need something.
+        Ok(Sample { cpu: sample.cpu.max(1), wall: sample.wall.max(1) })
+    }
+
+    fn check(&mut self, outcome: Outcome) -> Result<(), Failure> {
+        let printed = self.output.take();
+        let reason = match outcome {
+            Outcome::Finished(errors) => {
+                errors.first().map(|error| format!("{}: {}", error.class, error.message))
+            }
+            Outcome::Failed(error, _) => Some(format!("{}: {}", error.class, error.message)),
+            Outcome::Stopped(StopReason::Interrupted, _) => return Err(Failure::Stopped),
+            Outcome::Stopped(reason, _) => Some(reason.to_string()),
+        };
+        if let Some(reason) = reason {
+            return Err(Failure::Failed(reason));
+        }
+        self.subject.check(self.work, &printed, self.expected).map_err(Failure::Failed)?;
+        self.expected = Some(printed.digest);
+        Ok(())
+    }
+
+    /// How many paths PEP has sampled so far.
+    pub fn path_samples(&self) -> u64 {
+        let sampled = if self.samples_paths { self.vm.profile().sampled } else { None };
+        sampled.map_or(0, |sampled| sampled.window.taken)
+    }
+
+    /// Changes whenever something is compiled, refused or thrown away.
+    pub fn compilations(&self) -> u64 {
+        let tiers = self.vm.statistics().tiers;
+        tiers.compilations() + tiers.refused + tiers.invalidations
+    }
+}

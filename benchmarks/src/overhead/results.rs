@@ -1,0 +1,168 @@
+//! What came of measuring a program, as numbers.
+
+use super::arm::{Failure, Host};
+use super::counts::{Counts, count};
+use super::learn::learn;
+use super::rounds::{ArmRound, Configurations, Plan, Round, round};
+use super::statistics::{Summary, half_width, is_enough, round_ratios};
+use super::subject::{Subject, Work};
+use crate::against::statistics::LogRatio;
+use std::time::{Duration, Instant};
+
+/// Which time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Clock {
+    /// Of the processor, for the thread.
+    Cpu,
+    /// Of the wall.
+    Wall,
+}
+
+/// When to stop.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Limits {
+    /// Half the width of the interval that is narrow enough, as a part of the base.
+    pub precision: f64,
+    /// After this time a program is measured no more.
+    pub time: Duration,
+    /// After so many rounds.
+    pub rounds: usize,
+    /// How long a sample shall be.
+    pub sample: Duration,
+    /// The time that decides.
+    pub clock: Clock,
+}
+
+/// What came of a program.
+#[derive(Clone, Debug)]
+pub struct ProgramResult {
+    /// Its name.
+    pub name: String,
+    /// Its size, if it has one.
+    pub size: Option<u64>,
+    /// What a sample is.
+    pub work: Work,
+    /// The rounds.
+    pub rounds: Vec<Round>,
+    /// Counts of the profiled configuration, and of the base.
+    pub counts: Option<[Counts; 2]>,
+    /// Why there is nothing more.
+    pub failure: Option<Failure>,
+}
+
+/// The two ratios of a program.
+#[derive(Clone, Debug)]
+pub struct Ratios {
+    /// The profiled arm to the base.
+    pub overhead: LogRatio,
+    /// The second base arm to the first.
+    pub again: LogRatio,
+}
+
+/// Measures a program.
+pub fn measure(
+    subject: &Subject,
+    host: &dyn Host,
+    configurations: &Configurations,
+    plan: Plan,
+    limits: &Limits,
+) -> ProgramResult {
+    let (name, size, work) = (subject.name.clone(), subject.size(), Work::ONE);
+    let mut result = ProgramResult { name, size, work, rounds: Vec::new(), counts: None, failure: None };
+    result.failure = fill(&mut result, subject, host, configurations, plan, limits).err();
+    if matches!(result.failure, Some(Failure::Failed(_))) {
+        // No time is to be believed.
+        result.rounds.clear();
+    }
+    result
+}
+
+fn fill(
+    result: &mut ProgramResult,
+    subject: &Subject,
+    host: &dyn Host,
+    configurations: &Configurations,
+    plan: Plan,
+    limits: &Limits,
+) -> Result<(), Failure> {
+    let learned = learn(subject, host, limits.sample)?;
+    result.work = learned.work;
+    host.progress(&format!("{}: counting", subject.name));
+    let counts = || -> Result<[Counts; 2], Failure> {
+        let profiled = count(subject, host, &learned, configurations.profile)?;
+        Ok([profiled, count(subject, host, &learned, configurations.base)?])
+    };
+    result.counts = Some(counts()?);
+    let (start, mut so_far) = (Instant::now(), String::new());
+    while result.rounds.len() < limits.rounds {
+        let number = result.rounds.len();
+        host.progress(&format!("{}: round {}{so_far}", subject.name, number + 1));
+        result.rounds.push(round(subject, host, &learned, configurations, plan, number)?);
+        let (overheads, _) = result.of_rounds(limits.clock, Summary::Turns);
+        let known = LogRatio::over_rounds(&overheads, 0).interval();
+        if number > 0 {
+            so_far = format!(", {:+.2} % ± {:.2}", (known.value - 1.0) * 100.0, half_width(&known) * 100.0);
+        }
+        if is_enough(&overheads, limits.precision) || start.elapsed() > limits.time {
+            break;
+        }
+    }
+    Ok(())
+}
+
+impl ProgramResult {
+    /// The logarithms of both ratios in each round.
+    fn of_rounds(&self, clock: Clock, summary: Summary) -> (Vec<f64>, Vec<f64>) {
+        let ratios = self.rounds.iter().map(|round| {
+            let times = |arm: &'_ ArmRound| match clock {
+                Clock::Cpu => arm.cpu.clone(),
+                Clock::Wall => arm.wall.clone(),
+            };
+            let arms = round.arms.each_ref().map(times);
+            let ratios = round_ratios(arms.each_ref().map(Vec::as_slice), summary);
+            (ratios.overhead, ratios.again)
+        });
+        ratios.unzip()
+    }
+
+    /// The ratios over all rounds, if there are any; `stream` is another number for every program.
+    pub fn ratios(&self, clock: Clock, summary: Summary, stream: u64) -> Option<Ratios> {
+        let (overheads, agains) = self.of_rounds(clock, summary);
+        (!overheads.is_empty()).then(|| Ratios {
+            overhead: LogRatio::over_rounds(&overheads, stream),
+            again: LogRatio::over_rounds(&agains, stream),
+        })
+    }
+
+    /// The time of an iteration of the base in nanoseconds, the median over all samples.
+    pub fn base_time(&self, clock: Clock) -> Option<f64> {
+        let arms = self.rounds.iter().flat_map(|round| [&round.arms[0], &round.arms[2]]);
+        let mut times: Vec<u64> =
+            arms.flat_map(|arm| if clock == Clock::Cpu { &arm.cpu } else { &arm.wall }).copied().collect();
+        let median = (!times.is_empty()).then(|| crate::against::statistics::median(&mut times))?;
+        Some(median / self.work.total() as f64)
+    }
+
+    /// A number of an arm, for each iteration, over all rounds.
+    pub fn per_iteration(&self, arm: usize, number: impl Fn(&ArmRound) -> u64) -> f64 {
+        let samples: usize = self.rounds.iter().map(|round| round.arms[arm].cpu.len()).sum();
+        let sum: u64 = self.rounds.iter().map(|round| number(&round.arms[arm])).sum();
+        sum as f64 / (samples as f64 * self.work.total() as f64).max(1.0)
+    }
+
+    /// A number of an arm, the median over the rounds.
+    pub fn per_round(&self, arm: usize, number: impl Fn(&ArmRound) -> u64) -> Option<f64> {
+        let mut numbers: Vec<u64> = self.rounds.iter().map(|round| number(&round.arms[arm])).collect();
+        (!numbers.is_empty()).then(|| crate::against::statistics::median(&mut numbers))
+    }
+
+    /// Did everything go well.
+    pub fn is_complete(&self) -> bool {
+        self.failure.is_none()
+    }
+
+    /// Rounds whose samples counted although something was still compiled.
+    pub fn restless(&self) -> usize {
+        self.rounds.iter().filter(|round| round.restless).count()
+    }
+}

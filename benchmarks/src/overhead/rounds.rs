@@ -1,0 +1,184 @@
+//! A round: three new machines, warmed up, that take turns.
+
+use super::arm::{Arm, Failure, Host, Purpose, Sample};
+use super::learn::Learned;
+use super::subject::Subject;
+use holloway_vm::Statistics;
+use holloway_vm::adaptive::Advice;
+use holloway_vm::profiling::ProfileOptions;
+use holloway_vm::timer::thread_time;
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// When nothing was compiled in so many turns, samples count.
+const QUIET: usize = 3;
+/// After so many turns they count in any case, and the round is marked.
+const MOST_WARM_UP: usize = 30;
+/// Address space between machines, for the sake of having other addresses: so many bytes that the allocator asks the system
+/// for them in any case, and up to so many more. Nobody touches them.
+const PADDING: usize = 40 << 20;
+const MORE_PADDING: usize = 8 << 20;
+
+/// What is compared.
+#[derive(Clone, Copy, Debug)]
+pub struct Configurations {
+    /// That whose cost is wanted.
+    pub profile: ProfileOptions,
+    /// That with which it is compared.
+    pub base: ProfileOptions,
+}
+
+/// How rounds are made.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Plan {
+    /// Turns of a round that count.
+    pub turns: usize,
+    /// The order of everything derives from it.
+    pub seed: u64,
+    /// Percent by which the profiled arm is slowed down, to see whether that is found.
+    pub slowdown: f64,
+}
+
+/// What an arm did in a round.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct ArmRound {
+    /// Nanoseconds of the processor of each sample.
+    pub cpu: Vec<u64>,
+    /// Nanoseconds of the clock.
+    pub wall: Vec<u64>,
+    /// Yieldpoints taken in these samples.
+    pub yieldpoints_taken: u64,
+    /// Ticks seen.
+    pub ticks: u64,
+    /// PEP's samples.
+    pub path_samples: u64,
+    /// Bytes of machine code made.
+    pub code_bytes: u64,
+    /// Processor time of compiling.
+    pub compile_time: Duration,
+    /// Compilations that succeeded.
+    pub compilations: u64,
+}
+
+/// What came of a round.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Round {
+    /// Base, profiled arm, second base.
+    pub arms: [ArmRound; 3],
+    /// Turns before samples counted.
+    pub warm_up: usize,
+    /// Was anything still compiled when they did.
+    pub restless: bool,
+    /// Processor time of the whole round.
+    pub time: Duration,
+}
+
+/// Runs a round: the `number` decides, with the seed, about order and places.
+pub fn round(
+    subject: &Subject,
+    host: &dyn Host,
+    learned: &Learned,
+    configurations: &Configurations,
+    plan: Plan,
+    number: usize,
+) -> Result<Round, Failure> {
+    let start = thread_time();
+    let mut random =
+        Xoshiro256PlusPlus::seed_from_u64(plan.seed ^ (number as u64 + 1).wrapping_mul(0x9e37_79b9));
+    let advice = Arc::new(reordered(&learned.advice, &mut random));
+    let mut arms: [Option<Arm<'_>>; 3] = [None, None, None];
+    let mut paddings: Vec<Vec<u8>> = Vec::new();
+    for index in order(&mut random) {
+        paddings.push(Vec::with_capacity(PADDING + random.random_range(0..MORE_PADDING)));
+        let profile = if index == 1 { configurations.profile } else { configurations.base };
+        let purpose = Purpose::Replay(advice.clone(), profile);
+        arms[index] = Some(Arm::new(subject, host, learned.work, learned.expected, purpose)?);
+    }
+    let mut arms: Vec<Arm<'_>> = arms.into_iter().flatten().collect();
+    let (warm_up, restless) = warm_up(&mut arms, &mut random)?;
+    arms[1].slow_down(plan.slowdown);
+    if plan.slowdown > 0.0 {
+        // What is added is a part of the sample before.
+        arms[1].sample()?;
+    }
+    let before: Vec<(Statistics, u64)> = arms.iter().map(counted).collect();
+    let mut results: [ArmRound; 3] = Default::default();
+    for _ in 0..plan.turns {
+        for index in order(&mut random) {
+            let Sample { cpu, wall } = arms[index].sample()?;
+            results[index].cpu.push(cpu);
+            results[index].wall.push(wall);
+        }
+    }
+    for ((arm, result), (before, samples_before)) in arms.iter().zip(&mut results).zip(before) {
+        let (after, samples) = counted(arm);
+        result.yieldpoints_taken = after.yieldpoints_taken - before.yieldpoints_taken;
+        result.ticks = after.ticks - before.ticks;
+        result.path_samples = samples - samples_before;
+        result.code_bytes = after.tiers.bytes();
+        result.compile_time = after.tiers.compile_time;
+        result.compilations = after.tiers.compilations();
+    }
+    drop(paddings);
+    Ok(Round { arms: results, warm_up, restless, time: thread_time().saturating_sub(start) })
+}
+
+fn counted(arm: &Arm<'_>) -> (Statistics, u64) {
+    (arm.vm().statistics(), arm.path_samples())
+}
+
+/// Turns until nothing is compiled any more: how many, and whether something still was.
+fn warm_up(arms: &mut [Arm<'_>], random: &mut Xoshiro256PlusPlus) -> Result<(usize, bool), Failure> {
+    let (mut quiet, mut known) = (0, Vec::new());
+    for turn in 1..=MOST_WARM_UP {
+        for index in order(random) {
+            arms[index].sample()?;
+        }
+        let now: Vec<u64> = arms.iter().map(Arm::compilations).collect();
+        quiet = if now == known { quiet + 1 } else { 0 };
+        known = now;
+        if quiet == QUIET {
+            return Ok((turn, false));
+        }
+    }
+    Ok((MOST_WARM_UP, true))
+}
+
+/// The three arms in any order.
+fn order(random: &mut Xoshiro256PlusPlus) -> [usize; 3] {
+    let mut order = [0, 1, 2];
+    shuffle(&mut order, random);
+    order
+}
+
+/// Exchanges values until every order is as likely (Fisher and Yates).
+fn shuffle<T>(values: &mut [T], random: &mut Xoshiro256PlusPlus) {
+    for last in (1..values.len()).rev() {
+        values.swap(last, random.random_range(0..=last));
+    }
+}
+
+/// Advice to compile the same in another order, so that methods lie in another order in memory.
+fn reordered(advice: &Advice, random: &mut Xoshiro256PlusPlus) -> Advice {
+    let mut advice = advice.clone();
+    shuffle(&mut advice.compilations, random);
+    advice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_order_comes_as_often() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut seen = std::collections::BTreeMap::new();
+        for _ in 0..6000 {
+            *seen.entry(order(&mut random)).or_insert(0) += 1;
+        }
+        assert_eq!(seen.len(), 6);
+        assert!(seen.values().all(|&times| (850..1150).contains(&times)), "{seen:?}");
+    }
+}

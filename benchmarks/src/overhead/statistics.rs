@@ -1,0 +1,96 @@
+//! From samples to the ratio of two arms, with an interval.
+//!
+//! **A turn** gives the logarithm of the ratio of the profiled arm to the base, for which the geometric mean of both base
+//! arms stands: it is less uncertain than one of them. **A round** gives the mean over its turns, without the tenth at
+//! each end: what hits a single sample (an interrupt, another process that empties the caches) must not decide, but the median would
+//! not do, because what a profiler does at every tenth sample belongs to its cost.
+//!
+//! **The interval** is a hierarchical bootstrap over programs, rounds and turns, in the way that A. Davison and D.
+//! Hinkley recommend for such data (*Bootstrap Methods and their Application*, 1997, section 3.8): the highest level is
+//! drawn with replacement, what is below stays with it, because its scatter is already in the values above. Drawing
+//! turns within the drawn rounds, too, counts that scatter twice; where rounds differ by nothing else, such intervals would be wider by
+//! the factor √2. For a program the highest level are its rounds; for the mean over the programs that were measured, the
+//! rounds of each; for the mean over programs *like* those, the programs. As in [`crate::against::statistics`],
+//! of n values n − 1 are drawn, and the interval is stretched by Student's t.
+//!
+//! **Stopping** when the interval is narrow enough looks at the width only, never at the value, and not before
+//! [`FEWEST_ROUNDS`]: intervals found so hold the truth as often as those after a fixed number of rounds, but for a
+//! percent or two (tests below).
+
+use crate::against::statistics::{Interval, LogRatio};
+
+/// Before so many rounds nobody knows how wide the interval is.
+pub const FEWEST_ROUNDS: usize = 8;
+/// The part of the turns of a round that does not count, at each end.
+const TRIMMED: f64 = 0.1;
+
+/// How the samples of an arm in a round become one number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Summary {
+    /// The trimmed mean of the ratios of the turns.
+    Turns,
+    /// The ratio of the medians.
+    Medians,
+    /// The ratio of the minima.
+    Minima,
+}
+
+/// The logarithms of two ratios, for one round.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RoundRatios {
+    /// The profiled arm to the base.
+    pub overhead: f64,
+    /// The second base arm to the first.
+    pub again: f64,
+}
+
+/// The ratios of a round: `arms` are the times of base, profiled arm and second base arm, at least one each, equally
+/// many, none of them 0.
+pub fn round_ratios(arms: [&[u64]; 3], summary: Summary) -> RoundRatios {
+    let of = |values: [f64; 3]| {
+        let [base, profiled, again] = values.map(f64::ln);
+        RoundRatios { overhead: profiled - (base + again) / 2.0, again: again - base }
+    };
+    match summary {
+        Summary::Medians => of(arms.map(|times| crate::against::statistics::median(&mut times.to_vec()))),
+        Summary::Minima => of(arms.map(|times| times.iter().copied().min().unwrap_or(1) as f64)),
+        Summary::Turns => {
+            let turns: Vec<RoundRatios> = (0..arms[0].len().min(arms[1].len()).min(arms[2].len()))
+                .map(|turn| of(arms.map(|times| times[turn] as f64)))
+                .collect();
+            RoundRatios {
+                overhead: trimmed_mean(turns.iter().map(|turn| turn.overhead)),
+                again: trimmed_mean(turns.iter().map(|turn| turn.again)),
+            }
+        }
+    }
+}
+
+/// The mean without the tenth at each end.
+fn trimmed_mean(values: impl Iterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = values.collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let trimmed = (sorted.len() as f64 * TRIMMED).round() as usize;
+    let kept = &sorted[trimmed..sorted.len() - trimmed];
+    kept.iter().sum::<f64>() / kept.len() as f64
+}
+
+/// The ratio over programs like these, of which each gives one value; none for no programs.
+pub fn over_programs(programs: &[&LogRatio]) -> Option<Interval> {
+    let values: Vec<f64> = programs.iter().map(|ratio| ratio.logarithm()).collect();
+    (!values.is_empty()).then(|| LogRatio::over_rounds(&values, u64::MAX).interval())
+}
+
+/// Half the width of an interval; infinite where there is none.
+pub fn half_width(interval: &Interval) -> f64 {
+    interval.ends.map_or(f64::INFINITY, |(low, high)| (high - low) / 2.0)
+}
+
+/// Is this known well enough after these rounds.
+pub fn is_enough(rounds: &[f64], precision: f64) -> bool {
+    rounds.len() >= FEWEST_ROUNDS && half_width(&LogRatio::over_rounds(rounds, 0).interval()) <= precision
+}
+
+#[cfg(test)]
+#[path = "statistics_tests.rs"]
+mod tests;

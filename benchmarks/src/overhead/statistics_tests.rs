@@ -1,0 +1,159 @@
+//! The statistics on simulated machines, whose truth is known. Everything is seeded.
+
+use super::*;
+use crate::against::statistics::geometric_mean;
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+
+/// A machine on which a program takes about a millisecond.
+#[derive(Clone, Copy)]
+struct Simulated {
+    /// The logarithm of the true ratio.
+    effect: f64,
+    /// Standard deviations, in logarithms: of the place that an arm has in a round, and of a sample.
+    placement: f64,
+    noise: f64,
+    /// The part of samples that something hits from outside, each by up to 30 %.
+    hits: f64,
+}
+
+const QUIET: Simulated = Simulated { effect: 0.0, placement: 0.0, noise: 0.005, hits: 0.0 };
+const NOISY: Simulated = Simulated { effect: 0.0, placement: 0.002, noise: 0.01, hits: 0.03 };
+const MISPLACED: Simulated = Simulated { effect: 0.0, placement: 0.01, noise: 0.003, hits: 0.0 };
+
+const TURNS: usize = 10;
+
+type Random = Xoshiro256PlusPlus;
+
+/// A value of the standard normal distribution, near enough: the sum of twelve uniform ones.
+fn normal(random: &mut Random) -> f64 {
+    (0..12).map(|_| random.random_range(0.0..1.0)).sum::<f64>() - 6.0
+}
+
+fn round(machine: Simulated, random: &mut Random) -> RoundRatios {
+    // What changes for all arms alike from turn to turn is no matter.
+    let weather: Vec<f64> = (0..TURNS).map(|_| 0.05 * normal(random)).collect();
+    let arms: [Vec<u64>; 3] = std::array::from_fn(|arm| {
+        let place = machine.placement * normal(random) + if arm == 1 { machine.effect } else { 0.0 };
+        let sample = |weather: &f64| {
+            let hit = random.random_range(0.0..1.0) < machine.hits;
+            let hit = if hit { random.random_range(0.0..0.3) } else { 0.0 };
+            (1e6 * (weather + place + machine.noise * normal(random) + hit).exp()) as u64
+        };
+        weather.iter().map(sample).collect()
+    });
+    round_ratios(arms.each_ref().map(Vec::as_slice), Summary::Turns)
+}
+
+/// The part of trials, in percent, whose interval for what `pick` picks satisfies `good`.
+fn part(
+    trials: usize,
+    seed: u64,
+    mut trial: impl FnMut(&mut Random) -> Vec<f64>,
+    good: impl Fn(f64, f64) -> bool,
+) -> f64 {
+    let mut random = Random::seed_from_u64(seed);
+    let hits = (0..trials).filter(|_| {
+        let (low, high) = LogRatio::over_rounds(&trial(&mut random), 0).interval().ends.expect("rounds");
+        good(low.ln(), high.ln())
+    });
+    hits.count() as f64 * 100.0 / trials as f64
+}
+
+fn overheads(machine: Simulated, rounds: usize, random: &mut Random) -> Vec<f64> {
+    (0..rounds).map(|_| round(machine, random).overhead).collect()
+}
+
+#[test]
+fn intervals_hold_the_truth_as_often_as_they_say() {
+    for (seed, machine) in [QUIET, NOISY, MISPLACED].into_iter().enumerate() {
+        for rounds in [8, 20] {
+            let machine = Simulated { effect: 0.02, ..machine };
+            let holds = |low: f64, high: f64| low <= machine.effect && machine.effect <= high;
+            let covered = part(1000, seed as u64, |random| overheads(machine, rounds, random), holds);
+            assert!((93.0..=97.0).contains(&covered), "{covered} % of machine {seed}, {rounds} rounds");
+        }
+    }
+}
+
+#[test]
+fn a_program_differs_from_itself_in_one_of_twenty_measurements() {
+    for (seed, machine) in [QUIET, NOISY, MISPLACED].into_iter().enumerate() {
+        let agains = |random: &mut Random| (0..12).map(|_| round(machine, random).again).collect();
+        let excluded = part(1000, seed as u64 + 10, agains, |low, high| low > 0.0 || high < 0.0);
+        assert!((3.0..=7.0).contains(&excluded), "{excluded} % on machine {seed}");
+    }
+}
+
+#[test]
+fn five_percent_are_always_found() {
+    for (seed, machine) in [QUIET, NOISY, MISPLACED].into_iter().enumerate() {
+        let machine = Simulated { effect: 0.05, ..machine };
+        let found = part(300, seed as u64 + 20, |random| overheads(machine, 8, random), |low, _| low > 0.0);
+        assert_eq!(found, 100.0, "machine {seed}");
+    }
+}
+
+#[test]
+fn stopping_when_it_is_enough_keeps_the_promise() {
+    let machine = Simulated { effect: 0.003, ..NOISY };
+    let (mut most, mut few) = (0, 0);
+    let until_enough = |random: &mut Random| {
+        let mut rounds = Vec::new();
+        while !is_enough(&rounds, 0.002) && rounds.len() < 200 {
+            rounds.push(round(machine, random).overhead);
+        }
+        most = most.max(rounds.len());
+        few += usize::from(rounds.len() == FEWEST_ROUNDS);
+        rounds
+    };
+    let holds = |low: f64, high: f64| low <= machine.effect && machine.effect <= high;
+    let covered = part(500, 30, until_enough, holds);
+    assert!((92.0..=97.0).contains(&covered), "{covered} %");
+    assert!(most > FEWEST_ROUNDS && most < 200, "{most}, {few} with the fewest");
+}
+
+#[test]
+fn means_over_programs_have_intervals_of_both_kinds() {
+    let mut random = Random::seed_from_u64(40);
+    let effects = [0.01, 0.02, 0.06, 0.03];
+    let programs: Vec<LogRatio> = (0..)
+        .zip(effects)
+        .map(|(stream, effect)| {
+            LogRatio::over_rounds(&overheads(Simulated { effect, ..QUIET }, 10, &mut random), stream)
+        })
+        .collect();
+    let programs: Vec<&LogRatio> = programs.iter().collect();
+    let these = geometric_mean(&programs).expect("four").interval();
+    let like_these = over_programs(&programs).expect("four");
+    let (low, high) = these.ends.expect("rounds");
+    assert!((low.ln()..high.ln()).contains(&0.03) && high - low < 0.006, "{these:?}");
+    assert!(half_width(&like_these) > 5.0 * half_width(&these), "{like_these:?} {these:?}");
+    assert_eq!(over_programs(&[]), None);
+    assert_eq!(over_programs(&programs[..1]).expect("one").ends, None);
+}
+
+#[test]
+fn hits_and_what_happens_at_every_tenth_sample() {
+    let base = [1000; 20];
+    let mut hit = base;
+    hit[3] = 9000;
+    let ratios = |profiled: &[u64], summary| round_ratios([&base, profiled, &base], summary).overhead;
+    assert_eq!(ratios(&hit, Summary::Turns), 0.0);
+    let mut sometimes = base;
+    sometimes.iter_mut().step_by(4).for_each(|time| *time = 1100);
+    assert!(ratios(&sometimes, Summary::Turns) > 0.015);
+    assert_eq!(ratios(&sometimes, Summary::Medians), 0.0);
+    assert_eq!(ratios(&sometimes, Summary::Minima), 0.0);
+    let one = round_ratios([&[100], &[110], &[121]], Summary::Turns);
+    assert!((one.again - 1.21f64.ln()).abs() < 1e-9 && one.overhead.abs() < 1e-9);
+}
+
+#[test]
+fn the_same_samples_have_the_same_interval() {
+    let values = [0.01, 0.03, 0.02, 0.05];
+    let interval = |stream| LogRatio::over_rounds(&values, stream).interval();
+    assert_eq!(interval(3), interval(3));
+    assert_eq!(LogRatio::over_rounds(&values[..1], 0).interval().ends, None);
+    assert_eq!(half_width(&LogRatio::over_rounds(&values[..1], 0).interval()), f64::INFINITY);
+}

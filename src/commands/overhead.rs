@@ -1,0 +1,195 @@
+//! `holloway overhead`: what a configuration of profilers costs against another, paired, in one process.
+
+pub mod arguments;
+
+use crate::compile::{compile, compile_file};
+use crate::interrupt::Interrupt;
+use crate::options::BenchSize;
+use crate::report::{EXIT_PROGRAM, Stop, cannot_write, color, say};
+use arguments::OverheadArguments;
+use holloway_benchmarks::embedded::Embedded;
+use holloway_benchmarks::machine::Machine;
+use holloway_benchmarks::overhead::arm::Host;
+use holloway_benchmarks::overhead::record::Record;
+use holloway_benchmarks::overhead::report;
+use holloway_benchmarks::overhead::results::{Limits, ProgramResult, measure};
+use holloway_benchmarks::overhead::rounds::{Configurations, Plan};
+use holloway_benchmarks::overhead::subject::{Kind, Subject};
+use holloway_benchmarks::record::RecordFile;
+use holloway_benchmarks::registry::{BENCHMARKS, Benchmark, Suite, find};
+use holloway_vm::VmOptions;
+use holloway_vm::profiling::ProfileSpec;
+use holloway_vm::signals::InterruptHandle;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Measures, and prints the tables on standard output. A program that fails does not keep the others from being measured;
+/// after Ctrl-C, what was measured so far is reported.
+pub fn overhead(mut arguments: OverheadArguments) -> Result<ExitCode, Stop> {
+    arguments.check()?;
+    arguments.machine.open()?;
+    let configurations =
+        Configurations { profile: arguments.machine.profile.options()?, base: arguments.base()? };
+    let subjects = subjects(&arguments)?;
+    if arguments.machine.replay.is_some() && subjects.len() != 1 {
+        return Err(Stop::usage("--replay is about one program: name one"));
+    }
+    let file = match &arguments.json {
+        Some(path) => Some((path, RecordFile::create(path).map_err(|error| cannot_write(path, &error))?)),
+        None => None,
+    };
+    let interrupt = Interrupt::new();
+    interrupt.listen();
+    let desk = Desk { arguments: &arguments, interrupt: interrupt.clone(), bar: bar(subjects.len()) };
+    let plan = Plan {
+        turns: arguments.turns as usize,
+        seed: arguments.order,
+        slowdown: arguments.inject_slowdown.unwrap_or(0.0),
+    };
+    let clocks = arguments.clock.clocks();
+    let limits = Limits {
+        precision: arguments.precision / 100.0,
+        time: arguments.max_time,
+        rounds: arguments.rounds as usize,
+        sample: arguments.sample,
+        clock: clocks[0],
+    };
+    let mut results: Vec<ProgramResult> = Vec::new();
+    for subject in &subjects {
+        if interrupt.was_pressed() {
+            break;
+        }
+        results.push(measure(subject, &desk, &configurations, plan, &limits));
+        desk.bar.inc(1);
+    }
+    desk.bar.finish_and_clear();
+    let names = |specs: Vec<ProfileSpec>| specs.iter().map(ToString::to_string).collect::<Vec<String>>();
+    let (profile, base) = (names(configurations.profile.specs()), names(configurations.base.specs()));
+    let machine = Machine::describe();
+    let mut shown = format!("{} against {}\n", title(&profile), title(&base));
+    for &clock in clocks {
+        shown += &report::times(&results, clock);
+    }
+    shown += "\n";
+    shown += &report::counts(&results);
+    shown += &report::remarks(&results);
+    shown += &format!("{machine}\n");
+    let lost = std::io::stdout().write_all(shown.as_bytes()).and_then(|()| std::io::stdout().flush()).err();
+    if let Some((path, file)) = file {
+        let record = Record::new(machine, options(&arguments), profile, base, &results);
+        file.finish(&record).map_err(|error| cannot_write(path, &error))?;
+    }
+    if interrupt.was_pressed() {
+        say(format_args!("interrupted\n"));
+    }
+    if let Some(error) = lost.as_ref().filter(|error| error.kind() != ErrorKind::BrokenPipe) {
+        say(format_args!("error: cannot write the table: {error}\n"));
+    }
+    let good = results.len() == subjects.len() && results.iter().all(|result| result.failure.is_none());
+    Ok(if good && lost.is_none() { ExitCode::SUCCESS } else { EXIT_PROGRAM.into() })
+}
+
+/// What the machinery asks of the command line.
+struct Desk<'a> {
+    arguments: &'a OverheadArguments,
+    interrupt: Arc<Interrupt>,
+    bar: ProgressBar,
+}
+
+impl Host for Desk<'_> {
+    fn options(&self, arguments: Vec<String>, output: Box<dyn Write + Send>) -> VmOptions {
+        self.arguments.machine.vm_options(arguments, output)
+    }
+
+    fn running(&self, handle: InterruptHandle) {
+        self.interrupt.watch(handle);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.interrupt.was_pressed()
+    }
+
+    fn progress(&self, text: &str) {
+        self.bar.set_message(text.to_string());
+    }
+}
+
+/// The programs that are named, compiled.
+fn subjects(arguments: &OverheadArguments) -> Result<Vec<Subject>, Stop> {
+    let mut subjects = Vec::new();
+    for name in &arguments.names {
+        let suite = |suite: Suite| BENCHMARKS.iter().filter(|b| b.suite == suite).collect::<Vec<_>>();
+        let benchmarks = match name.as_str() {
+            "all" => BENCHMARKS.iter().collect(),
+            _ if name == Suite::AreWeFastYet.folder() => suite(Suite::AreWeFastYet),
+            _ if name == Suite::JavaGrande.folder() => suite(Suite::JavaGrande),
+            _ if name.ends_with(".hol") => {
+                let program = Arc::new(compile_file(name)?);
+                let kind = Kind::File(arguments.arguments.clone());
+                subjects.push(Subject { name: name.clone(), program, kind });
+                continue;
+            }
+            _ => vec![find(name).map_err(|why| {
+                Stop::usage(format_args!(
+                    "{why}\nthe suites are: awfy, jgf, all; the name of a file ends in .hol"
+                ))
+            })?],
+        };
+        for benchmark in benchmarks {
+            subjects.push(of_suite(benchmark, arguments.size)?);
+        }
+    }
+    let of_suites = subjects.iter().any(|subject| subject.size().is_some());
+    if of_suites && !arguments.arguments.is_empty() {
+        return Err(Stop::usage("arguments behind -- are for files; benchmark programs have --size"));
+    }
+    Ok(subjects)
+}
+
+fn of_suite(benchmark: &'static Benchmark, size: BenchSize) -> Result<Subject, Stop> {
+    let size = match size {
+        BenchSize::Default => benchmark.default_size,
+        BenchSize::Quick => benchmark.quick_size,
+        BenchSize::Number(number) => number,
+    };
+    let program = compile(&benchmark.file(), &Embedded, color()).map_err(Stop::compile)?;
+    let (name, kind) = (benchmark.name.to_string(), Kind::Suite(benchmark, size));
+    Ok(Subject { name, program: Arc::new(program), kind })
+}
+
+fn title(specs: &[String]) -> String {
+    if specs.is_empty() { "no profiler".into() } else { specs.join(" with ") }
+}
+
+/// A bar on terminals, nothing elsewhere.
+fn bar(programs: usize) -> ProgressBar {
+    if !color() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(Some(programs as u64), ProgressDrawTarget::stderr()).with_style(style)
+}
+
+/// The flags that may matter to whoever reads the file.
+fn options(arguments: &OverheadArguments) -> BTreeMap<&'static str, String> {
+    let machine = &arguments.machine;
+    let mut options = BTreeMap::from([
+        ("precision", arguments.precision.to_string()),
+        ("max_time", format!("{:?}", arguments.max_time)),
+        ("rounds", arguments.rounds.to_string()),
+        ("turns", arguments.turns.to_string()),
+        ("sample", format!("{:?}", arguments.sample)),
+        ("clock", format!("{:?}", arguments.clock).to_lowercase()),
+        ("order", arguments.order.to_string()),
+        ("tier", format!("{:?}", machine.tier).to_lowercase()),
+        ("heap_bytes", machine.heap.to_string()),
+        ("timer", format!("{:?}", machine.timer).to_lowercase()),
+        ("seed", machine.seed.to_string()),
+    ]);
+    options.extend(arguments.inject_slowdown.map(|percent| ("inject_slowdown", percent.to_string())));
+    options
+}

@@ -1,0 +1,138 @@
+//! The flags of `holloway overhead`, and what of the flags of a machine makes no sense there.
+
+use crate::options::{BenchSize, MachineArguments, Tier};
+use crate::report::Stop;
+use crate::values;
+use clap::{Args, ValueEnum};
+use holloway_benchmarks::overhead::results::Clock;
+use holloway_vm::profiling::{ProfileOptions, ProfileSpec};
+use holloway_vm::timer::TimerSource;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// `holloway overhead`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Three machines of the same program live in one process and take turns after every sample: one without the profiler, one with it,
+and another without it, whose distance from the first (A/A) is the noise. All replay the same compilations. See docs/running.md.
+
+Examples:
+  holloway overhead richards --profile pep
+  holloway overhead awfy --profile edges --profile blpp     both together, all programs of the suite
+  holloway overhead cd --profile blpp --vs edges            what paths cost more than edges
+  holloway overhead all --profile pep --json pep.json --max-time 2m
+  holloway overhead mine.hol --profile blpp -- 1000         a run of main is an iteration")]
+pub struct OverheadArguments {
+    /// Benchmark programs, suites (`awfy`, `jgf`, `all`), or files
+    #[arg(value_name = "NAME|SUITE|FILE", required = true)]
+    pub names: Vec<String>,
+    /// Arguments of the program, if it is a file
+    #[arg(last = true, value_name = "ARGS")]
+    pub arguments: Vec<String>,
+    /// With which configuration to compare, in the form of --profile (may be given several times) [default: no profiler]
+    #[arg(long = "vs", value_name = "SPEC", help_heading = "Profiling")]
+    pub versus: Vec<ProfileSpec>,
+    /// The size of benchmark programs: `default`, `quick`, or a number that every named program knows
+    #[arg(long, value_name = "SIZE", default_value = "default", help_heading = "Measuring")]
+    pub size: BenchSize,
+    /// A program is done when the interval is not wider than so many percent to each side
+    #[arg(long, value_name = "PERCENT", default_value = "0.3", value_parser = percent, help_heading = "Measuring")]
+    pub precision: f64,
+    /// Or when it was measured for so long
+    #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = values::duration, help_heading = "Measuring")]
+    pub max_time: Duration,
+    /// Or after so many rounds, each with new machines
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Measuring")]
+    pub rounds: u32,
+    /// How many samples each machine of a round gives
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Measuring")]
+    pub turns: u32,
+    /// How long a sample shall be, at least an iteration
+    #[arg(long, value_name = "DURATION", default_value = "20ms", value_parser = values::duration, help_heading = "Measuring")]
+    pub sample: Duration,
+    /// Which time decides, and is printed
+    #[arg(long, value_name = "CLOCK", default_value = "cpu", help_heading = "Measuring")]
+    pub clock: ClockArgument,
+    /// Another number, another order of everything
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Measuring")]
+    pub order: u64,
+    /// Write all samples, ratios and counts, and a description of the machine, to this file
+    #[arg(long, value_name = "FILE", help_heading = "Measuring")]
+    pub json: Option<PathBuf>,
+    /// Make the profiled machine slower by so many percent, to see whether it is found
+    #[arg(long, value_name = "PERCENT", value_parser = percent, hide = true)]
+    pub inject_slowdown: Option<f64>,
+    /// Flags of the virtual machine.
+    #[command(flatten)]
+    pub machine: MachineArguments,
+}
+
+/// Which time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ClockArgument {
+    /// That of the processor for the thread, which others disturb less
+    Cpu,
+    /// That of the clock
+    Wall,
+    /// Both are printed, that of the processor decides
+    Both,
+}
+
+impl ClockArgument {
+    /// Those that are printed; the first decides.
+    pub fn clocks(self) -> &'static [Clock] {
+        match self {
+            ClockArgument::Cpu => &[Clock::Cpu],
+            ClockArgument::Wall => &[Clock::Wall],
+            ClockArgument::Both => &[Clock::Cpu, Clock::Wall],
+        }
+    }
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim_end().parse::<f64>();
+    match number {
+        Ok(number) if number > 0.0 && number <= 1000.0 => Ok(number),
+        _ => Err("it is a number of percent, such as 0.3".into()),
+    }
+}
+
+impl OverheadArguments {
+    /// Refuses flags that would measure something else, or nothing.
+    pub fn check(&self) -> Result<(), Stop> {
+        let machine = &self.machine;
+        let refused = [
+            ("--tier interp", machine.tier == Tier::Interp, "profilers work in compiled code"),
+            ("--profile-out", machine.profile.out.is_some(), "use it with `run`"),
+            ("--advice-out", machine.advice_out.is_some(), "use it with `run` or `bench`"),
+            ("--stats", machine.stats.is_some(), "the numbers are in the file of --json"),
+            ("--log", !machine.log.is_empty(), "many machines would talk; use it with `run`"),
+            ("--show", !machine.show.is_empty(), "many machines would talk; use it with `run`"),
+            ("--fuel", machine.fuel.is_some(), "every yieldpoint would be taken"),
+            (
+                "--timer virtual",
+                matches!(machine.timer, TimerSource::Virtual(_)),
+                "every yieldpoint would be taken",
+            ),
+            ("--gc-stress", machine.gc_stress.is_some(), "it would be most of the time"),
+            ("--deopt-every", machine.deopt_every.is_some(), "every yieldpoint would be taken"),
+            ("--osr-every-backedge", machine.osr_every_backedge, "every yieldpoint would be taken"),
+        ];
+        if let Some((flag, _, why)) = refused.iter().find(|(_, given, _)| *given) {
+            return Err(Stop::usage(format_args!("overhead cannot be measured with {flag}: {why}")));
+        }
+        if machine.profile.specs.is_empty() && self.inject_slowdown.is_none() {
+            return Err(Stop::usage("what is to be measured: add --profile, such as --profile pep"));
+        }
+        Ok(())
+    }
+
+    /// The configuration with which is compared.
+    pub fn base(&self) -> Result<ProfileOptions, Stop> {
+        let mut options = ProfileOptions::default();
+        for &spec in &self.versus {
+            options.add(spec).map_err(|why| Stop::usage(format_args!("--vs {spec}: {why}")))?;
+        }
+        Ok(options)
+    }
+}

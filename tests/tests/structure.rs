@@ -37,6 +37,7 @@ const UNSAFE: &[(&str, &str)] = &[
     ("vm/src/stack.rs", "register stacks that move"),
     ("vm/src/signals.rs", "the control word of another thread"),
     ("vm/src/profiling/counters.rs", "counters that machine code increments"),
+    ("vm/src/profiling/state.rs", "what machine code calls where paths end"),
     ("vm/src/timer.rs", "the processor time of a thread is asked for"),
     ("vm/src/vm.rs", "the pieces above are put together"),
     ("vm/tests/", "tests of the heap speak its language"),

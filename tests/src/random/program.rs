@@ -15,7 +15,7 @@ const MAIN_BUDGET: i64 = 6_000;
 const SIZES: &[usize] = &[40, 100, 150, 200, 200, 300, 300, 500, 800, 1500, 3000];
 
 /// How many programs of a hundred have several kernels, a second family of classes and many functions.
-const LARGE: usize = 25;
+const LARGE: usize = 35;
 
 /// The program of a seed.
 pub fn generate(seed: u64) -> Generated {
@@ -36,14 +36,14 @@ pub fn generate(seed: u64) -> Generated {
     if large && generator.choice.percent(80) {
         generator.declare_family("B");
     }
-    let most_functions = if large { 5 } else { 2 };
+    let most_functions = if large { 5 } else { 3 };
     for _ in 0..generator.choice.between(1, most_functions) {
         generator.declare_function();
     }
     if generator.choice.percent(60) {
         generator.declare_globals();
     }
-    let kernels = if large { generator.choice.between(2, 3) } else { 1 };
+    let kernels = if large { generator.choice.between(2, 3) } else { generator.choice.between(1, 2) };
     for _ in 0..kernels {
         generator.declare_kernel();
     }

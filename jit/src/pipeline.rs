@@ -86,6 +86,7 @@ const SEQUENCE: &[&str] = &[
     "escape",
     "params",
     "simplify",
+    "inversion",
     "memory",
     "gvn",
     "memory",
@@ -94,6 +95,7 @@ const SEQUENCE: &[&str] = &[
     "predication",
     "licm",
     "gvn",
+    "peeling",
     "params",
     "simplify",
     "blocks",
@@ -102,6 +104,28 @@ const SEQUENCE: &[&str] = &[
     "simplify",
     "blocks",
     "dead",
+];
+
+/// What runs after a pass that changed something: passes that few regions need, which leave work to others.
+const AFTER: &[(&str, &[&str])] = &[
+    ("inversion", &["params", "gvn", "memory", "params"]),
+    (
+        "peeling",
+        &[
+            "params",
+            "simplify",
+            "blocks",
+            "memory",
+            "gvn",
+            "params",
+            "conditions",
+            "simplify",
+            "blocks",
+            "predication",
+            "licm",
+            "gvn",
+        ],
+    ),
 ];
 
 impl Jit {
@@ -128,15 +152,25 @@ impl Jit {
             .map_err(|error| error.to_string())?;
         look(BUILD, &region);
         let input = Input { program: &self.program, hierarchy: &self.hierarchy, profile, options: &options };
-        for name in SEQUENCE {
-            let Some(pass) = passes::by_name(name) else { continue };
-            (pass.run)(&mut region, &input, notes);
+        let mut run = |name: &str, region: &mut Region| {
+            let Some(pass) = passes::by_name(name) else { return Ok(false) };
+            let changed = (pass.run)(region, &input, notes);
             if options.verify
-                && let Err(errors) = ir::verify(&region, &self.program)
+                && let Err(errors) = ir::verify(region, &self.program)
             {
                 return Err(format!("after {name}: {}", errors.join("; ")));
             }
-            look(pass.name, &region);
+            look(pass.name, region);
+            Ok(changed)
+        };
+        for name in SEQUENCE {
+            if run(name, &mut region)?
+                && let Some((_, others)) = AFTER.iter().find(|after| after.0 == *name)
+            {
+                for other in *others {
+                    run(other, &mut region)?;
+                }
+            }
         }
         Ok(region)
     }

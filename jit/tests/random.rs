@@ -54,6 +54,27 @@ fn predication() {
 }
 
 #[test]
+fn inversion() {
+    try_passes(&[
+        &["inversion"],
+        &["inversion", "params", "memory", "predication", "licm"],
+        &["escape", "inversion", "params", "licm"],
+        &["inversion", "inversion"],
+    ]);
+}
+
+#[test]
+fn peeling() {
+    try_passes(&[
+        &["peeling"],
+        &["gvn", "licm", "peeling", "params", "memory", "gvn", "conditions", "licm"],
+        &["escape", "peeling", "params", "simplify", "blocks", "memory"],
+        &["inversion", "peeling"],
+        &["peeling", "peeling"],
+    ]);
+}
+
+#[test]
 fn select() {
     try_passes(&[&["select"], &["select", "params", "simplify", "blocks", "select"]]);
 }
@@ -69,7 +90,8 @@ fn together() {
 /// Each of the other passes that do not look into callees, by itself, and the whole as in a compilation.
 #[test]
 fn others() {
-    let own = ["gvn", "memory", "conditions", "licm", "escape", "predication", "peel", "select"];
+    let own =
+        ["gvn", "memory", "conditions", "licm", "escape", "predication", "inversion", "peeling", "select"];
     let names: Vec<&str> = passes::ALL.iter().map(|pass| pass.name).collect();
     let others: Vec<[&str; 1]> = names
         .into_iter()
@@ -82,8 +104,8 @@ fn others() {
 
 #[test]
 fn sequence() {
-    let names = "params simplify blocks gvn escape params simplify memory conditions simplify licm predication gvn conditions peel select \
-                 memory params simplify blocks dead";
+    let names = "params simplify blocks gvn escape params simplify inversion params memory conditions simplify licm predication gvn \
+                 peeling memory gvn params conditions licm select memory params simplify blocks dead";
     let known = names.split_whitespace().filter(|name| passes::by_name(name).is_some());
     try_passes(&[&known.collect::<Vec<_>>()]);
 }

@@ -2,6 +2,7 @@
 
 pub mod blocks;
 pub mod conditions;
+pub mod copies;
 pub mod dead;
 pub mod devirtualize;
 pub mod edit;
@@ -9,9 +10,11 @@ pub mod escape;
 pub mod facts;
 pub mod gvn;
 pub mod inline;
+pub mod inversion;
 pub mod licm;
 pub mod memory;
 pub mod params;
+pub mod peeling;
 pub mod predication;
 pub mod preheaders;
 pub mod select;
@@ -67,7 +70,9 @@ pub const ALL: &[Pass] = &[
     Pass { name: "conditions", run: conditions::run },
     Pass { name: "memory", run: memory::run },
     Pass { name: "escape", run: escape::run },
+    Pass { name: "inversion", run: inversion::run },
     Pass { name: "licm", run: licm::run },
+    Pass { name: "peeling", run: peeling::run },
     Pass { name: "simplify", run: simplify::run },
     Pass { name: "params", run: params::run },
     Pass { name: "blocks", run: blocks::run },

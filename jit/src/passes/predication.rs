@@ -198,7 +198,7 @@ impl Predication<'_> {
     /// Bounds of a value at a place that are from outside of the loop.
     fn bounds(&self, place: &Place<'_>, value: Value, kind: Kind) -> Vec<(Option<Value>, i64)> {
         let &Place { id, point, limits, .. } = place;
-        let mut found = Vec::new();
+        let mut found: Vec<(Option<Value>, i64)> = Vec::new();
         let mut work = vec![(self.facts.term(value), 0)];
         while let Some(((value, add), depth)) = work.pop() {
             if found.len() == MOST_BOUNDS || work.len() > 16 {
@@ -223,8 +223,14 @@ impl Predication<'_> {
                     }
                 }
                 value => {
-                    if value.is_none_or(|value| limits.contains(&value)) && !found.contains(&(value, add)) {
-                        found.push((value, add));
+                    if !value.is_none_or(|value| limits.contains(&value)) {
+                        continue;
+                    }
+                    // The nearest of those with the same value: it needs the weakest guard.
+                    match found.iter_mut().find(|known| known.0 == value) {
+                        Some(known) if kind == Kind::AtMost => known.1 = add.min(known.1),
+                        Some(known) => known.1 = add.max(known.1),
+                        None => found.push((value, add)),
                     }
                 }
             }

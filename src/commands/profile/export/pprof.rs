@@ -142,8 +142,7 @@ pub fn pprof(profile: &Profile, stacks: &Stacks) -> Vec<u8> {
             }
             location_id.push(id);
         }
-        // Counts of a well-formed profile are below 2^62.
-        let value = vec![stack.count as i64, stack.flow as i64];
+        let value = [stack.count, stack.flow].map(|value| i64::try_from(value).unwrap_or(i64::MAX)).to_vec();
         message.sample.push(Sample { location_id, value });
     }
     message.string_table = strings.table;

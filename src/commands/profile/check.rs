@@ -52,8 +52,11 @@ pub fn check(arguments: &CheckProfileArguments) -> Result<(String, ExitCode), St
 /// What a rule found: what is wrong, or why it does not apply.
 type Findings = Result<Vec<String>, &'static str>;
 
-/// The rules, with what they say of a profile that obeys them.
-const RULES: &[(&str, fn(&Profile) -> Findings)] = &[
+/// What it says of a profile that obeys it, and how that is seen.
+type Rule = (&'static str, fn(&Profile) -> Findings);
+
+/// The rules.
+const RULES: &[Rule] = &[
     ("branches of exact paths are the exact edges", exact_edges),
     ("branches of sampled paths are the sampled edges", sampled_edges),
     ("the window took the samples", window),

@@ -20,6 +20,8 @@ mod load;
 pub mod metrics;
 pub mod model;
 pub mod show;
+#[cfg(test)]
+mod tests;
 mod text;
 mod wellformed;
 

@@ -1,7 +1,7 @@
 //! The k-slab forest and the k-iteration path forest: the running example of the paper node by node, its sizes for
 //! several k, alternating against phased loops, and random streams against counting n-grams one by one.
 
-use holloway_profilers::kblpp::{Activation, Forest, K, PathForest, Pruning, count_ngrams};
+use holloway_profilers::kblpp::{Activation, Forest, Gram, K, PathForest, Pruning, count_ngrams};
 use holloway_profilers::{PathNumber, VersionId};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 use std::collections::BTreeMap;
@@ -283,4 +283,27 @@ fn k_names_its_range() {
     );
     assert_eq!(error(0), "k is 0: it must be in 2..=1024");
     assert_eq!(error(2000), "k is 2000: it must be in 2..=1024");
+}
+
+#[test]
+fn a_path_forest_is_made_of_its_sequences() {
+    let version = VersionId(3);
+    let mut forest = Forest::new(K::new(3).expect("in range"));
+    let mut activation = Activation::default();
+    forest.extend(&mut activation, version, &[6, 2, 0, 0, 2, 2]);
+    forest.extend(&mut Activation::default(), VersionId(5), &[1, 1]);
+    let paths = forest.paths();
+    let grams = paths.grams();
+    assert_eq!(PathForest::of_grams(paths.k(), &grams), Ok(paths.clone()));
+    let refused = |change: &dyn Fn(&mut Vec<Gram>)| {
+        let mut grams = grams.clone();
+        change(&mut grams);
+        PathForest::of_grams(paths.k(), &grams).expect_err("it is out of order")
+    };
+    assert!(refused(&|grams| grams.reverse()).contains("does not follow"));
+    assert!(refused(&|grams| grams[0].paths.clear()).contains("a sequence of nothing"));
+    assert!(refused(&|grams| grams.swap(0, 1)).contains("does not follow"));
+    assert!(refused(&|grams| grams.insert(1, grams[0].clone())).contains("out of place"));
+    let two = K::new(2).expect("in range");
+    assert!(PathForest::of_grams(two, &grams).expect_err("too deep").contains("out of place"));
 }

@@ -6,7 +6,7 @@ use crate::process::{case, command, holloway};
 fn help_is_grouped_and_has_examples() {
     let seen = holloway(&["--help"]);
     assert_eq!((seen.code, &*seen.err), (Some(0), ""));
-    for word in ["run", "check", "bench", "dump", "Examples:", "Exit codes:"] {
+    for word in ["run", "check", "bench", "dump", "profile", "Examples:", "Exit codes:"] {
         assert!(seen.out.contains(word), "{word}");
     }
     assert_eq!(holloway(&["help"]).code, Some(0));

@@ -10,5 +10,7 @@ mod flags;
 mod hostile;
 mod learned;
 mod process;
+mod profile;
+mod profile_damage;
 mod runs;
 mod signals;

@@ -9,6 +9,7 @@ use crate::options::{AccuracyArguments, Percent};
 use crate::report::Stop;
 use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::metrics::{Flow, Share};
+use std::collections::BTreeSet;
 
 /// Parts of the whole in which the threshold is expressed.
 const PARTS: u64 = 100_000_000;
@@ -57,7 +58,8 @@ pub fn paths(estimate: &Profile, truth: &Profile, hot: Share, percent: Percent) 
     let mut rows = Vec::new();
     for (name, flow) in [("branch flow", Flow::Branches), ("count flow", Flow::Counts)] {
         let found = weight_matching(&actual, &estimated, &lengths, flow, hot);
-        let matched = found.hot.iter().filter(|path| found.selected.contains(path)).count();
+        let selected: BTreeSet<_> = found.selected.iter().collect();
+        let matched = found.hot.iter().filter(|path| selected.contains(path)).count();
         let covered = (found.total_flow > 0).then(|| found.hot_flow as f64 / found.total_flow as f64);
         rows.push(vec![
             score(found.accuracy()),

@@ -1,8 +1,9 @@
 //! `holloway profile check`: is a profile well-formed, and do its counts agree with each other? What one profiler counted another has
 //! counted, too, and control that came to a place went on from there.
 //!
-//! D is how many paths were dropped. A path that was dropped went through branches and began where another had ended, without
-//! being counted; so some equations hold up to D only, and in one direction.
+//! Some of it holds in one direction only. A path that was dropped went through branches without being counted, so that branches may
+//! be ahead of paths, up to the number of dropped paths. Code that is left at the yieldpoint of a cut has ended a path and begins
+//! none, so that a cut may end more paths than begin there, but not fewer, and exits may be fewer than entries.
 
 use super::accuracy::{edges, paths, share};
 use super::load::read;
@@ -51,14 +52,17 @@ pub fn check(arguments: &CheckProfileArguments) -> Result<(String, ExitCode), St
 /// What a rule found: what is wrong, or why it does not apply.
 type Findings = Result<Vec<String>, &'static str>;
 
-/// The rules, with what they say of a profile that obeys them.
-const RULES: &[(&str, fn(&Profile) -> Findings)] = &[
+/// What it says of a profile that obeys it, and how that is seen.
+type Rule = (&'static str, fn(&Profile) -> Findings);
+
+/// The rules.
+const RULES: &[Rule] = &[
     ("branches of exact paths are the exact edges", exact_edges),
     ("branches of sampled paths are the sampled edges", sampled_edges),
     ("the window took the samples", window),
     ("what was sampled was run", sampled_was_run),
-    ("what ended at a cut began there again", cuts),
-    ("what was entered was left", entries),
+    ("no more paths begin at a cut than end there", cuts),
+    ("no code is left by an exit more often than it was entered", entries),
     ("the forest's single paths are the exact paths", single_paths),
     ("the forest's sequences are counted as often as what they continue, at most", continuations),
     ("the forest has as many paths as it was given", items),
@@ -224,17 +228,15 @@ struct Flows {
     entries: BTreeMap<u32, (u128, u128)>,
 }
 
-/// A path that ends at a cut is followed by one that begins there; the last of an activation may have been dropped.
+/// What begins at a cut comes from a path that ended there.
 fn cuts(profile: &Profile) -> Findings {
     let Some((_, exact)) = profile.exact() else { return Err("needs `blpp` or `kblpp`") };
-    let lost = u128::from(dropped(profile)) + uncounted(profile);
+    let uncounted = uncounted(profile);
     let flows = flows(profile, &exact);
-    let wrong = flows.cuts.iter().filter(|&(_, &(ended, began))| ended.abs_diff(began) > lost);
+    let wrong = flows.cuts.iter().filter(|&(_, &(ended, began))| began > ended + uncounted);
     let fault = |(&(version, method, position), (ended, began)): (&(u32, u32, u32), &(u128, u128))| {
         let method = profile.method(method);
-        format!(
-            "word {position} of {method} in version {version}: {ended} ended, {began} began, {lost} dropped"
-        )
+        format!("word {position} of {method} in version {version}: {ended} ended, {began} began")
     };
     Ok(wrong.map(fault).collect())
 }
@@ -243,9 +245,10 @@ fn entries(profile: &Profile) -> Findings {
     let Some((_, exact)) = profile.exact() else { return Err("needs `blpp` or `kblpp`") };
     let lost = u128::from(dropped(profile)) + uncounted(profile);
     let flows = flows(profile, &exact);
-    let wrong = flows.entries.iter().filter(|&(_, &(began, ended))| began.abs_diff(ended) > lost);
-    let fault = |(version, (began, ended)): (&u32, &(u128, u128))| {
-        format!("version {version}: {began} entries, {ended} exits, {lost} dropped")
+    // An entry whose first path was dropped is not counted.
+    let wrong = flows.entries.iter().filter(|&(_, &(entries, exits))| exits > entries + lost);
+    let fault = |(version, (entries, exits)): (&u32, &(u128, u128))| {
+        format!("version {version}: {entries} entries, {exits} exits, {lost} paths dropped")
     };
     Ok(wrong.map(fault).collect())
 }

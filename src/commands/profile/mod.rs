@@ -7,19 +7,21 @@
 //! | [`model`] | a profile to ask: paths that are the same are one, whatever version of the code ran them |
 //! | [`metrics`] | how close one is to another |
 //! | `text` | names of paths and branches, columns |
-//! | `show`, `diff`, `check`, `accuracy`, `export` | the commands |
+//! | [`show`], [`diff`], [`check`], [`accuracy`], [`export`] | the commands |
 //!
 //! A file may have been cut short, edited or made by another program: whatever is in it, the answer is a message. `load` and
 //! `wellformed` see to that, so that the commands may index and add without looking.
 
-mod accuracy;
-mod check;
-mod diff;
-mod export;
+pub mod accuracy;
+pub mod check;
+pub mod diff;
+pub mod export;
 mod load;
 pub mod metrics;
 pub mod model;
-mod show;
+pub mod show;
+#[cfg(test)]
+mod tests;
 mod text;
 mod wellformed;
 

@@ -62,24 +62,14 @@ pub fn branches(profile: &Profile, path: &Path) -> String {
     words.join(" ")
 }
 
-/// Where a path begins and ends, in words.
+/// Where a path begins and ends, in words: `entry of main:5 to 7`, `main:7 to exit at 11`.
 pub fn ends(profile: &Profile, path: &Path) -> String {
     let [begin, end] = &path.places;
-    let from = match &*path.ways[0] {
-        "entry" => "entry of ",
-        _ => "",
-    };
-    let to = match &*path.ways[1] {
-        "exit" => "exit",
-        _ => "",
-    };
-    let end = match (begin.method == end.method, to) {
-        (_, "exit") if begin.method == end.method => format!("exit at {}", end.line),
-        (_, "exit") => format!("exit at {}", place(profile, end)),
-        (true, _) => format!("{}", end.line),
-        (false, _) => place(profile, end),
-    };
-    format!("{from}{} to {end}", place(profile, begin))
+    let [begins, ends] = &path.ways;
+    let entry = if begins == "entry" { "entry of " } else { "" };
+    let exit = if ends == "exit" { "exit at " } else { "" };
+    let to = if begin.method == end.method { end.line.to_string() } else { place(profile, end) };
+    format!("{entry}{} to {exit}{to}", place(profile, begin))
 }
 
 /// A path in one line.

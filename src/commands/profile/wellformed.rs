@@ -12,6 +12,9 @@ use std::fmt::Display;
 /// Nothing has more ways to go: a file that says so would have us reserve the memory.
 const MOST_ARMS: u32 = 1 << 20;
 
+/// Nor have all branches together.
+const MOST_ARMS_OF_ALL: u64 = 1 << 22;
+
 /// No sum of counts, times the branches on a path, may be larger: all arithmetic on it is exact.
 const MOST: u128 = 1 << 62;
 
@@ -78,6 +81,10 @@ impl<'f> Look<'f> {
             if !(2..=MOST_ARMS).contains(&branch.arms) {
                 self.wrong(format_args!("{whose} has {} arms", branch.arms));
             }
+        }
+        let arms: u64 = file.branches.iter().map(|branch| u64::from(branch.arms)).sum();
+        if arms > MOST_ARMS_OF_ALL {
+            self.wrong(format_args!("all branches together have {arms} arms"));
         }
         if self.versions.len() < file.versions.len() {
             self.wrong("two versions have the same number");

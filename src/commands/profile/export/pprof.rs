@@ -142,10 +142,37 @@ pub fn pprof(profile: &Profile, stacks: &Stacks) -> Vec<u8> {
             }
             location_id.push(id);
         }
-        // Counts of a well-formed profile are below 2^62.
-        let value = vec![stack.count as i64, stack.flow as i64];
+        let value = [stack.count, stack.flow].map(|value| i64::try_from(value).unwrap_or(i64::MAX)).to_vec();
         message.sample.push(Sample { location_id, value });
     }
     message.string_table = strings.table;
     message.encode_to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stacks::stacks;
+    use super::{ProfileMessage, pprof};
+    use crate::commands::profile::tests::example;
+    use prost::Message;
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        let profile = example();
+        let stacks = stacks(&profile, &|_| true).unwrap_or_else(|_| panic!("it has paths"));
+        let message = ProfileMessage::decode(&*pprof(&profile, &stacks)).expect("a message");
+        let text = |at: i64| &*message.string_table[at as usize];
+        let kinds: Vec<&str> = message.sample_type.iter().map(|kind| text(kind.kind)).collect();
+        assert_eq!(kinds, ["paths", "flow"]);
+        assert_eq!(message.sample.iter().map(|sample| sample.value[0]).sum::<i64>(), 35);
+        let sample = &message.sample[0];
+        let name = |id: u64| {
+            let location = message.location.iter().find(|location| location.id == id).expect("it is there");
+            let function = location.line[0].function_id;
+            text(message.function.iter().find(|of| of.id == function).expect("it is there").name)
+        };
+        let names: Vec<&str> = sample.location_id.iter().map(|&id| name(id)).collect();
+        assert_eq!(names, ["walk:5 taken", "walk:4 cut", "walk"]);
+        assert_eq!(sample.value, [30, 60]);
+    }
 }

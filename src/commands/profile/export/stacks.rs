@@ -62,7 +62,7 @@ pub fn stacks(profile: &Profile, wanted: &impl Fn(u32) -> bool) -> Result<Stacks
             let name = format!("{}:{} {way}", profile.method(place.method), place.line);
             Frame { name, file: place.file, line: place.line }
         }));
-        stacks.push(Stack { frames, count, flow: count * u64::from(path.length) });
+        stacks.push(Stack { frames, count, flow: count.saturating_mul(u64::from(path.length)) });
     }
     match stacks.is_empty() {
         false => Ok(Stacks { origin, stacks }),

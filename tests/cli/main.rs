@@ -9,6 +9,7 @@ mod dump;
 mod flags;
 mod hostile;
 mod learned;
+mod overhead;
 mod process;
 mod runs;
 mod signals;

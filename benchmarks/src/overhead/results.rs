@@ -4,7 +4,7 @@ use super::arm::{Failure, Host};
 use super::counts::{Counts, count};
 use super::learn::learn;
 use super::rounds::{ArmRound, Configurations, Plan, Round, round};
-use super::statistics::{Summary, half_width, is_enough, round_ratios};
+use super::statistics::{Summary, is_enough, round_ratios, width};
 use super::subject::{Subject, Work};
 use crate::against::statistics::LogRatio;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ pub enum Clock {
 /// When to stop.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Limits {
-    /// Half the width of the interval that is narrow enough, as a part of the base.
+    /// The width of an interval that is narrow enough, as a part of the base.
     pub precision: f64,
     /// After this time a program is measured no more.
     pub time: Duration,
@@ -101,7 +101,7 @@ fn fill(
         let (overheads, _) = result.of_rounds(limits.clock, Summary::Turns);
         let known = LogRatio::over_rounds(&overheads, 0).interval();
         if number > 0 {
-            so_far = format!(", {:+.2} % ± {:.2}", (known.value - 1.0) * 100.0, half_width(&known) * 100.0);
+            so_far = format!(", {:+.2} % ± {:.2}", (known.value - 1.0) * 100.0, width(&known) * 50.0);
         }
         if is_enough(&overheads, limits.precision) || start.elapsed() > limits.time {
             break;

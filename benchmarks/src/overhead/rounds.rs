@@ -6,7 +6,6 @@ use super::subject::Subject;
 use holloway_vm::Statistics;
 use holloway_vm::adaptive::Advice;
 use holloway_vm::profiling::ProfileOptions;
-use holloway_vm::timer::thread_time;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
@@ -71,8 +70,6 @@ pub struct Round {
     pub warm_up: usize,
     /// Was anything still compiled when they did.
     pub restless: bool,
-    /// Processor time of the whole round.
-    pub time: Duration,
 }
 
 /// Runs a round: the `number` decides, with the seed, about order and places.
@@ -84,7 +81,6 @@ pub fn round(
     plan: Plan,
     number: usize,
 ) -> Result<Round, Failure> {
-    let start = thread_time();
     let mut random =
         Xoshiro256PlusPlus::seed_from_u64(plan.seed ^ (number as u64 + 1).wrapping_mul(0x9e37_79b9));
     let advice = Arc::new(reordered(&learned.advice, &mut random));
@@ -122,7 +118,7 @@ pub fn round(
         result.compilations = after.tiers.compilations();
     }
     drop(paddings);
-    Ok(Round { arms: results, warm_up, restless, time: thread_time().saturating_sub(start) })
+    Ok(Round { arms: results, warm_up, restless })
 }
 
 fn counted(arm: &Arm<'_>) -> (Statistics, u64) {

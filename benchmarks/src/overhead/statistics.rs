@@ -1,9 +1,9 @@
 //! From samples to the ratio of two arms, with an interval.
 //!
 //! **A turn** gives the logarithm of the ratio of the profiled arm to the base, for which the geometric mean of both base
-//! arms stands: it is less uncertain than one of them. **A round** gives the mean over its turns, without the tenth at
-//! each end: what hits a single sample (an interrupt, another process that empties the caches) must not decide, but the median would
-//! not do, because what a profiler does at every tenth sample belongs to its cost.
+//! arms stands: it is less uncertain than one of them. **A round** gives the mean over its turns, without the fifth at
+//! each end: what hits a single sample (an interrupt, another process that empties the caches) must not decide, but a median would
+//! not do, because what a profiler does at every tick of the timer, in about every other sample, belongs to its cost.
 //!
 //! **The interval** is a hierarchical bootstrap over programs, rounds and turns, in the way that A. Davison and D.
 //! Hinkley recommend for such data (*Bootstrap Methods and their Application*, 1997, section 3.8): the highest level is
@@ -22,7 +22,7 @@ use crate::against::statistics::{Interval, LogRatio};
 /// Before so many rounds nobody knows how wide the interval is.
 pub const FEWEST_ROUNDS: usize = 8;
 /// The part of the turns of a round that does not count, at each end.
-const TRIMMED: f64 = 0.1;
+const TRIMMED: f64 = 0.2;
 
 /// How the samples of an arm in a round become one number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,7 +66,7 @@ pub fn round_ratios(arms: [&[u64]; 3], summary: Summary) -> RoundRatios {
     }
 }
 
-/// The mean without the tenth at each end.
+/// The mean without the fifth at each end.
 fn trimmed_mean(values: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -81,14 +81,14 @@ pub fn over_programs(programs: &[&LogRatio]) -> Option<Interval> {
     (!values.is_empty()).then(|| LogRatio::over_rounds(&values, u64::MAX).interval())
 }
 
-/// Half the width of an interval; infinite where there is none.
-pub fn half_width(interval: &Interval) -> f64 {
-    interval.ends.map_or(f64::INFINITY, |(low, high)| (high - low) / 2.0)
+/// The width of an interval, from end to end; infinite where there is none.
+pub fn width(interval: &Interval) -> f64 {
+    interval.ends.map_or(f64::INFINITY, |(low, high)| high - low)
 }
 
-/// Is this known well enough after these rounds.
+/// Is this known well enough after these rounds: is the interval no wider than `precision`.
 pub fn is_enough(rounds: &[f64], precision: f64) -> bool {
-    rounds.len() >= FEWEST_ROUNDS && half_width(&LogRatio::over_rounds(rounds, 0).interval()) <= precision
+    rounds.len() >= FEWEST_ROUNDS && width(&LogRatio::over_rounds(rounds, 0).interval()) <= precision
 }
 
 #[cfg(test)]

@@ -193,12 +193,12 @@ mod tests {
     use super::*;
     use crate::overhead::counts::Counts;
     use crate::overhead::rounds::Round;
-    use crate::overhead::subject::Work;
 
     fn result(name: &str, profiled: u64) -> ProgramResult {
         let arm = |time: u64| ArmRound {
             cpu: vec![time; 3],
             wall: vec![2 * time; 3],
+            ticked: vec![false; 3],
             yieldpoints_taken: 6,
             code_bytes: 2048,
             compilations: 1,
@@ -210,7 +210,8 @@ mod tests {
         ProgramResult {
             name: name.into(),
             size: Some(5),
-            work: Work { runs: 1, iterations: 2 },
+            iterations: 2.0,
+            ticks_count: true,
             rounds: vec![round.clone(), round],
             counts: Some([counts, Counts::default()]),
             failure: None,

@@ -2,8 +2,13 @@
 //!
 //! **A turn** gives the logarithm of the ratio of the profiled arm to the base, for which the geometric mean of both base
 //! arms stands: it is less uncertain than one of them. **A round** gives the mean over its turns, without the fifth at
-//! each end: what hits a single sample (an interrupt, another process that empties the caches) must not decide, but a median would
-//! not do, because what a profiler does at every tick of the timer, in about every other sample, belongs to its cost.
+//! each end: samples are short, so that the arms take turns often, and what hits one of them (an interrupt, another process that empties
+//! the caches) must not decide.
+//!
+//! **Ticks** of the timer come in few of such short samples, and a profiler that works at ticks would be found to do it for
+//! nothing. So, for such, the turns are put into groups by which arms saw a tick, the mean of each group is taken as above, and
+//! groups count by their sizes. (By *which* arms, all alike: what is hit takes longer and so sees a tick more often; if only the
+//! profiled arm's ticks were looked at, hits on it would count more than those on the base.)
 //!
 //! **The interval** is a hierarchical bootstrap over programs, rounds and turns, in the way that A. Davison and D.
 //! Hinkley recommend for such data (*Bootstrap Methods and their Application*, 1997, section 3.8): the highest level is
@@ -18,6 +23,7 @@
 //! percent or two (tests below).
 
 use crate::against::statistics::{Interval, LogRatio};
+use std::collections::BTreeMap;
 
 /// Before so many rounds nobody knows how wide the interval is.
 pub const FEWEST_ROUNDS: usize = 8;
@@ -45,8 +51,8 @@ pub struct RoundRatios {
 }
 
 /// The ratios of a round: `arms` are the times of base, profiled arm and second base arm, at least one each, equally
-/// many, none of them 0.
-pub fn round_ratios(arms: [&[u64]; 3], summary: Summary) -> RoundRatios {
+/// many, none of them 0. `ticked` says in which of them there was a tick, if ticks are work.
+pub fn round_ratios(arms: [&[u64]; 3], ticked: Option<[&[bool]; 3]>, summary: Summary) -> RoundRatios {
     let of = |values: [f64; 3]| {
         let [base, profiled, again] = values.map(f64::ln);
         RoundRatios { overhead: profiled - (base + again) / 2.0, again: again - base }
@@ -55,13 +61,17 @@ pub fn round_ratios(arms: [&[u64]; 3], summary: Summary) -> RoundRatios {
         Summary::Medians => of(arms.map(|times| crate::against::statistics::median(&mut times.to_vec()))),
         Summary::Minima => of(arms.map(|times| times.iter().copied().min().unwrap_or(1) as f64)),
         Summary::Turns => {
-            let turns: Vec<RoundRatios> = (0..arms[0].len().min(arms[1].len()).min(arms[2].len()))
-                .map(|turn| of(arms.map(|times| times[turn] as f64)))
-                .collect();
-            RoundRatios {
-                overhead: trimmed_mean(turns.iter().map(|turn| turn.overhead)),
-                again: trimmed_mean(turns.iter().map(|turn| turn.again)),
+            let mut groups: BTreeMap<[bool; 3], Vec<RoundRatios>> = BTreeMap::new();
+            for turn in 0..arms[0].len() {
+                let group = ticked.map_or([false; 3], |ticked| ticked.map(|ticked| ticked[turn]));
+                groups.entry(group).or_default().push(of(arms.map(|times| times[turn] as f64)));
             }
+            let over_groups = |of: fn(&RoundRatios) -> f64| {
+                let weighted =
+                    groups.values().map(|group| trimmed_mean(group.iter().map(of)) * group.len() as f64);
+                weighted.sum::<f64>() / arms[0].len() as f64
+            };
+            RoundRatios { overhead: over_groups(|turn| turn.overhead), again: over_groups(|turn| turn.again) }
         }
     }
 }

@@ -42,7 +42,7 @@ fn round(machine: Simulated, random: &mut Random) -> RoundRatios {
         };
         weather.iter().map(sample).collect()
     });
-    round_ratios(arms.each_ref().map(Vec::as_slice), Summary::Turns)
+    round_ratios(arms.each_ref().map(Vec::as_slice), None, Summary::Turns)
 }
 
 /// The part of trials, in percent, whose interval for what `pick` picks satisfies `good`.
@@ -134,20 +134,55 @@ fn means_over_programs_have_intervals_of_both_kinds() {
 }
 
 #[test]
-fn hits_do_not_count_and_what_happens_at_every_other_sample_does() {
+fn hits_do_not_count_and_work_at_ticks_does() {
     let base = [1000; 20];
     let mut hit = base;
     hit[3] = 9000;
-    let ratios = |profiled: &[u64], summary| round_ratios([&base, profiled, &base], summary).overhead;
+    let ratios = |profiled: &[u64], summary| round_ratios([&base, profiled, &base], None, summary).overhead;
     assert_eq!(ratios(&hit, Summary::Turns), 0.0);
-    let mut sometimes = base;
-    sometimes.iter_mut().step_by(2).for_each(|time| *time = 1100);
-    assert!(ratios(&sometimes, Summary::Turns) > 0.045);
-    sometimes[0] = 1000;
-    assert_eq!(ratios(&sometimes, Summary::Medians), 0.0);
-    assert_eq!(ratios(&sometimes, Summary::Minima), 0.0);
-    let one = round_ratios([&[100], &[110], &[121]], Summary::Turns);
+    let (mut ticked, mut profiled) = ([false; 20], base);
+    for tick in [2, 11] {
+        (ticked[tick], profiled[tick]) = (true, 1100);
+    }
+    let never = [false; 20];
+    let with_ticks =
+        |ticked: [&[bool]; 3]| round_ratios([&base, &profiled, &base], Some(ticked), Summary::Turns).overhead;
+    assert!((with_ticks([&never, &ticked, &never]) - 1.1f64.ln() / 10.0).abs() < 1e-9);
+    assert_eq!(with_ticks([&never, &never, &never]), 0.0);
+    assert_eq!(ratios(&profiled, Summary::Medians), 0.0);
+    assert_eq!(ratios(&profiled, Summary::Minima), 0.0);
+    let one = round_ratios([&[100], &[110], &[121]], None, Summary::Turns);
     assert!((one.again - 1.21f64.ln()).abs() < 1e-9 && one.overhead.abs() < 1e-9);
+}
+
+/// Samples that something hits take longer, so that a tick falls into them more often.
+#[test]
+fn ticks_that_come_with_hits_do_not_deceive() {
+    let mut random = Random::seed_from_u64(50);
+    let mut rounds = |work_at_tick: f64| -> Vec<f64> {
+        let round = |_| {
+            let mut ticked: [Vec<bool>; 3] = Default::default();
+            let arms: [Vec<u64>; 3] = std::array::from_fn(|arm| {
+                let sample = |_| {
+                    let hit = random.random_range(0.0..1.0) < 0.1;
+                    let tick = random.random_range(0.0..1.0) < if hit { 0.5 } else { 0.05 };
+                    ticked[arm].push(tick);
+                    let work = if arm == 1 && tick { work_at_tick } else { 0.0 };
+                    (1e6 * (0.01 * normal(&mut random) + work + if hit { 0.2 } else { 0.0 }).exp()) as u64
+                };
+                (0..100).map(sample).collect()
+            });
+            let ticked = ticked.each_ref().map(Vec::as_slice);
+            round_ratios(arms.each_ref().map(Vec::as_slice), Some(ticked), Summary::Turns).overhead
+        };
+        (0..100).map(round).collect()
+    };
+    // Of all samples, 9.5 % see a tick.
+    for (work, truth) in [(0.0, 0.0), (0.1, 0.0095)] {
+        let rounds = rounds(work);
+        let (low, high) = LogRatio::over_rounds(&rounds, 0).interval().ends.expect("rounds");
+        assert!(low.ln() <= truth && truth <= high.ln() && high / low < 1.005, "{low} {high}");
+    }
 }
 
 #[test]

@@ -44,11 +44,11 @@ pub struct OverheadArguments {
     /// Or after so many rounds, each with new machines
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Measuring")]
     pub rounds: u32,
-    /// How many samples each machine of a round gives
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Measuring")]
-    pub turns: u32,
-    /// How long a sample shall be, at least an iteration
-    #[arg(long, value_name = "DURATION", default_value = "10ms", value_parser = values::duration, help_heading = "Measuring")]
+    /// How many samples each machine of a round gives [default: as many as take half a second]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Measuring")]
+    pub turns: Option<u32>,
+    /// How long a sample shall be, at least the least that the program can do
+    #[arg(long, value_name = "DURATION", default_value = "1ms", value_parser = values::duration, help_heading = "Measuring")]
     pub sample: Duration,
     /// Which time decides, and is printed
     #[arg(long, value_name = "CLOCK", default_value = "cpu", help_heading = "Measuring")]

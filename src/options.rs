@@ -54,7 +54,8 @@ Exit codes: 0 success; 1 the program ended with an error or was ended; 2 it does
 Examples:
   holloway run hello.hol
   holloway check hello.hol
-  holloway bench richards sieve",
+  holloway bench richards sieve
+  holloway overhead richards --profile pep",
     styles = STYLES,
     arg_required_else_help = true
 )]

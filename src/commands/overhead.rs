@@ -45,7 +45,7 @@ pub fn overhead(mut arguments: OverheadArguments) -> Result<ExitCode, Stop> {
     interrupt.listen();
     let desk = Desk { arguments: &arguments, interrupt: interrupt.clone(), bar: bar(subjects.len()) };
     let plan = Plan {
-        turns: arguments.turns as usize,
+        turns: arguments.turns.map(|turns| turns as usize),
         seed: arguments.order,
         slowdown: arguments.inject_slowdown.unwrap_or(0.0),
     };
@@ -129,7 +129,7 @@ fn subjects(arguments: &OverheadArguments) -> Result<Vec<Subject>, Stop> {
             _ if name.ends_with(".hol") => {
                 let program = Arc::new(compile_file(name)?);
                 let kind = Kind::File(arguments.arguments.clone());
-                subjects.push(Subject { name: name.clone(), program, kind });
+                subjects.push(Subject { name: name.clone(), program, kind, repeats: false });
                 continue;
             }
             _ => vec![find(name).map_err(|why| {
@@ -157,7 +157,8 @@ fn of_suite(benchmark: &'static Benchmark, size: BenchSize) -> Result<Subject, S
     };
     let program = compile(&benchmark.file(), &Embedded, color()).map_err(Stop::compile)?;
     let (name, kind) = (benchmark.name.to_string(), Kind::Suite(benchmark, size));
-    Ok(Subject { name, program: Arc::new(program), kind })
+    let repeats = benchmark.size_counts == "repetitions";
+    Ok(Subject { name, program: Arc::new(program), kind, repeats })
 }
 
 fn title(specs: &[String]) -> String {
@@ -181,7 +182,6 @@ fn options(arguments: &OverheadArguments) -> BTreeMap<&'static str, String> {
         ("precision", arguments.precision.to_string()),
         ("max_time", format!("{:?}", arguments.max_time)),
         ("rounds", arguments.rounds.to_string()),
-        ("turns", arguments.turns.to_string()),
         ("sample", format!("{:?}", arguments.sample)),
         ("clock", format!("{:?}", arguments.clock).to_lowercase()),
         ("order", arguments.order.to_string()),
@@ -190,6 +190,7 @@ fn options(arguments: &OverheadArguments) -> BTreeMap<&'static str, String> {
         ("timer", format!("{:?}", machine.timer).to_lowercase()),
         ("seed", machine.seed.to_string()),
     ]);
+    options.extend(arguments.turns.map(|turns| ("turns", turns.to_string())));
     options.extend(arguments.inject_slowdown.map(|percent| ("inject_slowdown", percent.to_string())));
     options
 }

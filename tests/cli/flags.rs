@@ -6,7 +6,7 @@ use crate::process::{case, command, holloway};
 fn help_is_grouped_and_has_examples() {
     let seen = holloway(&["--help"]);
     assert_eq!((seen.code, &*seen.err), (Some(0), ""));
-    for word in ["run", "check", "bench", "dump", "profile", "Examples:", "Exit codes:"] {
+    for word in ["run", "check", "bench", "overhead", "dump", "profile", "Examples:", "Exit codes:"] {
         assert!(seen.out.contains(word), "{word}");
     }
     assert_eq!(holloway(&["help"]).code, Some(0));
@@ -15,7 +15,7 @@ fn help_is_grouped_and_has_examples() {
         assert!(seen.out.contains(heading), "{heading}: {}", seen.out);
     }
     assert!(!seen.out.contains("--dispatch"), "a flag for developers is not shown");
-    for name in ["check", "bench", "dump"] {
+    for name in ["check", "bench", "overhead", "dump"] {
         let seen = holloway(&[name, "--help"]);
         assert!(seen.code == Some(0) && seen.out.contains("Example"), "{name}: {}", seen.out);
     }

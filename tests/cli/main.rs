@@ -9,6 +9,7 @@ mod dump;
 mod flags;
 mod hostile;
 mod learned;
+mod overhead;
 mod process;
 mod profile;
 mod profile_damage;

@@ -116,3 +116,21 @@ fn tick(
     }
     next.saturating_duration_since(Instant::now())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_of_ticks_goes_on_where_it_stood() {
+        let hour = Duration::from_secs(3600);
+        let until = |first| {
+            let timer = Timer::start(Signals::new(), Some(hour), first, None).expect("a thread");
+            timer.end().expect("it ended well")
+        };
+        let left = until(None);
+        assert!(left > hour / 2 && left <= hour, "{left:?}");
+        let left = until(Some(hour / 4));
+        assert!(left > Duration::ZERO && left <= hour / 4, "{left:?}");
+    }
+}

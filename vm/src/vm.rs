@@ -25,7 +25,7 @@ use crate::profiling::file::ProfileFile;
 use crate::profiling::{Collected, ProfileOptions, Profiling};
 use crate::signals::{INTERRUPT, InterruptHandle, Signals};
 use crate::threads::Threads;
-use crate::timer::{Timer, TimerSource};
+use crate::timer::{Timer, TimerSource, thread_time};
 use holloway_bytecode::verify::VerifiedProgram;
 use holloway_bytecode::{ClassId, ErrorKind, FunctionId, Program};
 use std::io::Write;
@@ -116,6 +116,11 @@ pub struct Statistics {
     pub heap: heap::HeapStatistics,
     /// Compiled code.
     pub tiers: TierStatistics,
+    /// Processor time of the system thread while the program ran: without what a run does before its first instruction, such as
+    /// starting the timer or replaying advice, and after its last.
+    pub cpu_time: Duration,
+    /// The same by the clock.
+    pub wall_time: Duration,
 }
 
 /// A virtual machine with a loaded program.
@@ -391,7 +396,10 @@ impl Machinery {
         {
             return Outcome::failed_to_start(format!("cannot start the timer thread: {error}"));
         }
+        let (cpu, wall) = (thread_time(), Instant::now());
         let outcome = crate::threads::run_all(&raw mut *self);
+        self.statistics.wall_time += wall.elapsed();
+        self.statistics.cpu_time += thread_time().saturating_sub(cpu);
         self.until_tick = self.timer.take().and_then(Timer::end);
         self.flush();
         outcome

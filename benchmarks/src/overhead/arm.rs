@@ -11,7 +11,7 @@ use holloway_vm::timer::thread_time;
 use holloway_vm::{Outcome, Vm, VmOptions};
 use std::io::Write;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Long enough that nobody sees its end: a machine with a time limit has a timer.
 const UNLIMITED: Duration = Duration::from_secs(1 << 30);
@@ -44,6 +44,8 @@ pub struct Sample {
     pub cpu: u64,
     /// Of the clock.
     pub wall: u64,
+    /// Did the machine see a tick.
+    pub ticked: bool,
 }
 
 /// What a machine is made for.
@@ -127,26 +129,37 @@ impl<'a> Arm<'a> {
             return Err(Failure::Stopped);
         }
         self.host.running(self.vm.interrupt_handle());
-        let mut sample = Sample { cpu: 0, wall: 0 };
+        let before = self.vm.statistics();
         for _ in 0..self.work.runs {
-            let (cpu, wall) = (thread_time(), Instant::now());
             let outcome = self.vm.run();
-            let end = thread_time();
-            let took = end.saturating_sub(cpu);
-            if self.slowdown > 0.0 {
-                let extra = self.last.mul_f64(self.slowdown / 100.0);
-                while thread_time().saturating_sub(end) < extra {
-                    std::hint::spin_loop();
-                }
-                self.last = took;
-            }
-            let end = if self.slowdown > 0.0 { thread_time() } else { end };
-            sample.cpu += end.saturating_sub(cpu).as_nanos() as u64;
-            sample.wall += wall.elapsed().as_nanos() as u64;
             self.check(outcome)?;
         }
+        let after = self.vm.statistics();
+        let took = after.cpu_time.saturating_sub(before.cpu_time);
+        let extra = self.wait();
+        self.last = took;
         // A clock may stand still for a very short sample, and logarithms need something.
-        Ok(Sample { cpu: sample.cpu.max(1), wall: sample.wall.max(1) })
+        let nanoseconds = |time: Duration| (time + extra).as_nanos().max(1) as u64;
+        Ok(Sample {
+            cpu: nanoseconds(took),
+            wall: nanoseconds(after.wall_time.saturating_sub(before.wall_time)),
+            ticked: after.ticks > before.ticks,
+        })
+    }
+
+    /// Spends the time by which samples are to be longer. How much it was.
+    fn wait(&self) -> Duration {
+        if self.slowdown <= 0.0 {
+            return Duration::ZERO;
+        }
+        let (start, extra) = (thread_time(), self.last.mul_f64(self.slowdown / 100.0));
+        loop {
+            let spent = thread_time().saturating_sub(start);
+            if spent >= extra {
+                return spent;
+            }
+            std::hint::spin_loop();
+        }
     }
 
     fn check(&mut self, outcome: Outcome) -> Result<(), Failure> {

@@ -8,7 +8,7 @@
 
 use super::arm::{Arm, Failure, Host, Purpose};
 use super::learn::Learned;
-use super::subject::Subject;
+use super::subject::{Subject, Work};
 use holloway_profilers::paths::{EdgeKind, NodeId, PathDag};
 use holloway_profilers::{PathNumber, VersionId};
 use holloway_vm::profiling::{Collected, ProfileOptions, Storage};
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 const WARM_UP: usize = 3;
 
 /// What a configuration adds to the code of a program, and does in its iterations.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Counts {
     /// Additions to the path register in the code.
     pub additions: u64,
@@ -28,17 +28,17 @@ pub struct Counts {
     /// Paths that there could be, in all methods.
     pub paths: u64,
     /// Yieldpoints executed in an iteration.
-    pub yieldpoints_executed: f64,
+    pub yieldpoints_executed: u64,
     /// Additions executed in an iteration.
-    pub additions_executed: f64,
+    pub additions_executed: u64,
     /// Paths that end in an iteration; each updates a table, if all paths are counted.
-    pub path_ends: f64,
+    pub path_ends: u64,
     /// Counters of edges that are incremented in an iteration.
-    pub edge_counts: f64,
+    pub edge_counts: u64,
     /// Operations on hash tables in an iteration: of exact paths, and of the k-slab forest.
-    pub hash_operations: f64,
+    pub hash_operations: u64,
     /// Further probes that they needed.
-    pub hash_probes: f64,
+    pub hash_probes: u64,
 }
 
 /// Counts.
@@ -53,16 +53,14 @@ pub fn count(
         counting.blpp = counting.blpp.or(Some(Storage::Array));
     }
     let purpose = Purpose::Count(learned.advice.clone(), counting);
-    let mut arm = Arm::new(subject, host, learned.work, learned.expected, purpose)?;
+    let mut arm = Arm::new(subject, host, Work::ONE, learned.expected, purpose)?;
     for _ in 0..WARM_UP {
         arm.sample()?;
     }
     let before = Snapshot::of(&arm, profile);
     arm.sample()?;
     let after = Snapshot::of(&arm, profile);
-    let in_iteration = |of: fn(&Snapshot) -> u64| {
-        of(&after).saturating_sub(of(&before)) as f64 / learned.work.total() as f64
-    };
+    let in_iteration = |of: fn(&Snapshot) -> u64| of(&after).saturating_sub(of(&before));
     Ok(Counts {
         yieldpoints_executed: in_iteration(|snapshot| snapshot.yieldpoints),
         additions_executed: in_iteration(|snapshot| snapshot.additions),

@@ -13,8 +13,9 @@ const QUIET: usize = 8;
 /// After so many runs, or after this time, what was learned must do.
 const MOST: usize = 300;
 const PATIENCE: Duration = Duration::from_secs(10);
-/// More iterations would make no better sample.
-const MOST_ITERATIONS: u64 = 1_000_000;
+/// Turns of a round, if nobody says: as many as take this time, but neither fewer nor more than so many.
+const ROUND: Duration = Duration::from_millis(500);
+const TURNS: (usize, usize) = (5, 500);
 
 /// What is known of a program before it is measured.
 #[derive(Clone)]
@@ -23,6 +24,8 @@ pub struct Learned {
     pub advice: Arc<Advice>,
     /// What a sample is.
     pub work: Work,
+    /// How many turns a round should have.
+    pub turns: usize,
     /// The digest of what the program prints; not for those of the suite, whose output has a different length in each sample.
     pub expected: Option<u64>,
 }
@@ -44,10 +47,13 @@ pub fn learn(subject: &Subject, host: &dyn Host, sample_time: Duration) -> Resul
         }
     }
     let fastest = quiet.iter().copied().min().unwrap_or(1);
-    let iterations = (sample_time.as_nanos() as u64).div_ceil(fastest).clamp(1, MOST_ITERATIONS);
+    let work = subject.work(sample_time.as_nanos() as f64 / fastest as f64);
+    let sample = subject.iterations(work) * fastest as f64;
+    let turns = (ROUND.as_nanos() as f64 / (3.0 * sample)).round() as usize;
     Ok(Learned {
         advice: Arc::new(arm.vm().advice()),
-        work: subject.work(iterations),
+        work,
+        turns: turns.clamp(TURNS.0, TURNS.1),
         expected: arm.expected().filter(|_| subject.size().is_none()),
     })
 }

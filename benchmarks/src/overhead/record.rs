@@ -36,7 +36,7 @@ struct ProgramRecord {
     name: String,
     size: Option<u64>,
     /// Iterations of a sample.
-    iterations: u64,
+    iterations: f64,
     /// Why it has no rounds, or not all.
     failure: Option<String>,
     cpu: Option<RatiosRecord>,
@@ -88,6 +88,8 @@ struct RoundRecord {
 struct ArmRecord {
     cpu_ns: Vec<u64>,
     wall_ns: Vec<u64>,
+    /// Was there a tick in it.
+    ticked: Vec<bool>,
     yieldpoints_taken: u64,
     ticks: u64,
     path_samples: u64,
@@ -107,6 +109,7 @@ impl From<&ArmRound> for ArmRecord {
         ArmRecord {
             cpu_ns: arm.cpu.clone(),
             wall_ns: arm.wall.clone(),
+            ticked: arm.ticked.clone(),
             yieldpoints_taken: arm.yieldpoints_taken,
             ticks: arm.ticks,
             path_samples: arm.path_samples,
@@ -169,7 +172,7 @@ fn program(result: &ProgramResult) -> ProgramRecord {
     ProgramRecord {
         name: result.name.clone(),
         size: result.size,
-        iterations: result.work.total(),
+        iterations: result.iterations,
         failure: result.failure.as_ref().map(|failure| match failure {
             Failure::Failed(reason) => reason.clone(),
             Failure::Stopped => "interrupted".into(),

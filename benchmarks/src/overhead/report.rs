@@ -98,28 +98,34 @@ pub fn remarks(results: &[ProgramResult]) -> String {
     text
 }
 
-/// The table of counts, each for an iteration but for those about the code.
+/// The titles of the table of counts.
+const COUNTS: [&str; 14] = [
+    "program",
+    "yieldpoints",
+    "taken",
+    "additions",
+    "executed",
+    "path ends",
+    "edge counts",
+    "path samples",
+    "hash operations",
+    "probes",
+    "code KiB",
+    "base",
+    "compile ms",
+    "base",
+];
+
+/// The table of counts, each for an iteration but for those about the code: the profiled configuration's, and where a column says
+/// so, the base's. Columns of nothing but zeros are left out.
 pub fn counts(results: &[ProgramResult]) -> String {
-    let titles = [
-        "program",
-        "yieldpoints",
-        "taken",
-        "additions",
-        "executed",
-        "path ends",
-        "edge counts",
-        "path samples",
-        "hash operations",
-        "probes",
-        "code KiB",
-        "base",
-        "compile ms",
-        "base",
-    ];
-    let mut rows = vec![titles.map(str::to_string).to_vec()];
+    let mut rows: Vec<Vec<String>> = Vec::new();
     for result in results {
         let (Some([profiled, _]), false) = (&result.counts, result.rounds.is_empty()) else { continue };
-        let timed = |number: fn(&ArmRound) -> u64| count(result.per_iteration(1, number));
+        let timed = |number: fn(&ArmRound) -> u64| {
+            let number = result.per_iteration(1, number);
+            if number == 0.0 { "0".to_string() } else { format!("{number:.3}") }
+        };
         let code = |arm: usize, number: fn(&ArmRound) -> u64, unit: f64| {
             format!("{:.1}", result.per_round(arm, number).unwrap_or(0.0) / unit)
         };
@@ -127,26 +133,30 @@ pub fn counts(results: &[ProgramResult]) -> String {
         let time = |arm| code(arm, |arm| arm.compile_time.as_nanos() as u64, 1e6);
         rows.push(vec![
             result.name.clone(),
-            count(profiled.yieldpoints_executed),
+            profiled.yieldpoints_executed.to_string(),
             timed(|arm| arm.yieldpoints_taken),
             profiled.additions.to_string(),
-            count(profiled.additions_executed),
-            count(profiled.path_ends),
-            count(profiled.edge_counts),
+            profiled.additions_executed.to_string(),
+            profiled.path_ends.to_string(),
+            profiled.edge_counts.to_string(),
             timed(|arm| arm.path_samples),
-            count(profiled.hash_operations),
-            count(profiled.hash_probes),
+            profiled.hash_operations.to_string(),
+            profiled.hash_probes.to_string(),
             bytes(1),
             bytes(0),
             time(1),
             time(0),
         ]);
     }
-    if rows.len() > 1 { aligned(&rows) } else { String::new() }
-}
-
-fn count(number: f64) -> String {
-    if number != 0.0 && number < 10.0 { format!("{number:.3}") } else { format!("{number:.0}") }
+    if rows.is_empty() {
+        return String::new();
+    }
+    rows.insert(0, COUNTS.map(str::to_string).to_vec());
+    let says_something = |column: usize| rows[1..].iter().any(|row| row[column] != "0");
+    let shown: Vec<usize> = (0..COUNTS.len()).filter(|&column| says_something(column)).collect();
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| shown.iter().map(|&column| row[column].clone()).collect()).collect();
+    aligned(&rows)
 }
 
 /// How much more than 1, in percent.
@@ -176,4 +186,81 @@ fn aligned(rows: &[Vec<String>]) -> String {
         format!("{}\n", line.join("  ").trim_end())
     };
     rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::overhead::counts::Counts;
+    use crate::overhead::rounds::Round;
+
+    fn result(name: &str, profiled: u64) -> ProgramResult {
+        let arm = |time: u64| ArmRound {
+            cpu: vec![time; 3],
+            wall: vec![2 * time; 3],
+            ticked: vec![false; 3],
+            yieldpoints_taken: 6,
+            code_bytes: 2048,
+            compilations: 1,
+            ..ArmRound::default()
+        };
+        let arms = [arm(10_000_000), arm(profiled), arm(10_000_000)];
+        let round = Round { arms, warm_up: 4, restless: false };
+        let counts = Counts { yieldpoints_executed: 77, additions: 3, ..Counts::default() };
+        ProgramResult {
+            name: name.into(),
+            size: Some(5),
+            iterations: 2.0,
+            ticks_count: true,
+            rounds: vec![round.clone(), round],
+            counts: Some([counts, Counts::default()]),
+            failure: None,
+        }
+    }
+
+    #[test]
+    fn wrong_results_have_no_times() {
+        let failed = ProgramResult {
+            rounds: Vec::new(),
+            size: None,
+            failure: Some(Failure::Failed("wrong result".into())),
+            ..result("mine.hol", 1)
+        };
+        let results = [result("cd", 10_100_000), result("json", 10_300_000), failed];
+        let expected = "\
+program              size  rounds  base ms (cpu)  overhead          [95 %]      A/A          [95 %]  of medians  of minima
+cd                      5       2          5.000   +1.00 %  [+1.00, +1.00]  +0.00 %  [+0.00, +0.00]     +1.00 %    +1.00 %
+json                    5       2          5.000   +3.00 %  [+3.00, +3.00]  +0.00 %  [+0.00, +0.00]     +3.00 %    +3.00 %
+mine.hol                -       0              -         -               -        -               -           -          -
+mean                                              +2.00 %  [+2.00, +2.00]  +0.00 %  [+0.00, +0.00]
+programs like these                               +2.00 %
+";
+        let shown = times(&results, Clock::Cpu);
+        let firsts = |text: &str| text.lines().take(4).map(str::to_string).collect::<Vec<_>>();
+        assert_eq!(firsts(&shown), firsts(expected));
+        assert!(
+            shown.lines().nth(4).is_some_and(|line| line.starts_with("mean") && line.contains("+2.00 %"))
+        );
+        assert!(shown.lines().nth(5).is_some_and(|line| line.starts_with("programs like these")), "{shown}");
+        assert_eq!(remarks(&results), "mine.hol: wrong result\n");
+    }
+
+    #[test]
+    fn columns_of_zeros_are_left_out() {
+        let expected = "\
+program  yieldpoints  taken  additions  code KiB  base  compile ms  base
+cd                77  1.000          3       2.0   2.0         0.0   0.0
+";
+        assert_eq!(counts(&[result("cd", 10_100_000)]), expected);
+        assert_eq!(counts(&[]), "");
+    }
+
+    #[test]
+    fn what_makes_times_doubtful_is_said() {
+        let mut doubtful = result("cd", 1);
+        doubtful.rounds[0].restless = true;
+        doubtful.rounds.iter_mut().for_each(|round| round.arms[1].compilations = 2);
+        let text = remarks(&[doubtful]);
+        assert!(text.contains("cd: in 1 rounds") && text.contains("2 pieces of code"), "{text}");
+    }
 }

@@ -4,8 +4,8 @@ use super::arm::{Failure, Host};
 use super::counts::{Counts, count};
 use super::learn::learn;
 use super::rounds::{ArmRound, Configurations, Plan, Round, round};
-use super::statistics::{Summary, half_width, is_enough, round_ratios};
-use super::subject::{Subject, Work};
+use super::statistics::{Summary, is_enough, round_ratios, width};
+use super::subject::Subject;
 use crate::against::statistics::LogRatio;
 use std::time::{Duration, Instant};
 
@@ -21,7 +21,7 @@ pub enum Clock {
 /// When to stop.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Limits {
-    /// Half the width of the interval that is narrow enough, as a part of the base.
+    /// The width of an interval that is narrow enough, as a part of the base.
     pub precision: f64,
     /// After this time a program is measured no more.
     pub time: Duration,
@@ -40,8 +40,10 @@ pub struct ProgramResult {
     pub name: String,
     /// Its size, if it has one.
     pub size: Option<u64>,
-    /// What a sample is.
-    pub work: Work,
+    /// Iterations of a sample, of this size; fewer than one, where the size only says how often the same is done.
+    pub iterations: f64,
+    /// Ticks are work for one of the configurations.
+    pub ticks_count: bool,
     /// The rounds.
     pub rounds: Vec<Round>,
     /// Counts of the profiled configuration, and of the base.
@@ -67,8 +69,15 @@ pub fn measure(
     plan: Plan,
     limits: &Limits,
 ) -> ProgramResult {
-    let (name, size, work) = (subject.name.clone(), subject.size(), Work::ONE);
-    let mut result = ProgramResult { name, size, work, rounds: Vec::new(), counts: None, failure: None };
+    let mut result = ProgramResult {
+        name: subject.name.clone(),
+        size: subject.size(),
+        iterations: 1.0,
+        ticks_count: configurations.profile.pep.is_some() || configurations.base.pep.is_some(),
+        rounds: Vec::new(),
+        counts: None,
+        failure: None,
+    };
     result.failure = fill(&mut result, subject, host, configurations, plan, limits).err();
     if matches!(result.failure, Some(Failure::Failed(_))) {
         // No time is to be believed.
@@ -86,7 +95,7 @@ fn fill(
     limits: &Limits,
 ) -> Result<(), Failure> {
     let learned = learn(subject, host, limits.sample)?;
-    result.work = learned.work;
+    result.iterations = subject.iterations(learned.work);
     host.progress(&format!("{}: counting", subject.name));
     let counts = || -> Result<[Counts; 2], Failure> {
         let profiled = count(subject, host, &learned, configurations.profile)?;
@@ -101,7 +110,7 @@ fn fill(
         let (overheads, _) = result.of_rounds(limits.clock, Summary::Turns);
         let known = LogRatio::over_rounds(&overheads, 0).interval();
         if number > 0 {
-            so_far = format!(", {:+.2} % ± {:.2}", (known.value - 1.0) * 100.0, half_width(&known) * 100.0);
+            so_far = format!(", {:+.2} % ± {:.2}", (known.value - 1.0) * 100.0, width(&known) * 50.0);
         }
         if is_enough(&overheads, limits.precision) || start.elapsed() > limits.time {
             break;
@@ -119,7 +128,9 @@ impl ProgramResult {
                 Clock::Wall => arm.wall.clone(),
             };
             let arms = round.arms.each_ref().map(times);
-            let ratios = round_ratios(arms.each_ref().map(Vec::as_slice), summary);
+            let ticked = round.arms.each_ref().map(|arm| arm.ticked.as_slice());
+            let ticked = self.ticks_count.then_some(ticked);
+            let ratios = round_ratios(arms.each_ref().map(Vec::as_slice), ticked, summary);
             (ratios.overhead, ratios.again)
         });
         ratios.unzip()
@@ -140,14 +151,14 @@ impl ProgramResult {
         let mut times: Vec<u64> =
             arms.flat_map(|arm| if clock == Clock::Cpu { &arm.cpu } else { &arm.wall }).copied().collect();
         let median = (!times.is_empty()).then(|| crate::against::statistics::median(&mut times))?;
-        Some(median / self.work.total() as f64)
+        Some(median / self.iterations)
     }
 
     /// A number of an arm, for each iteration, over all rounds.
     pub fn per_iteration(&self, arm: usize, number: impl Fn(&ArmRound) -> u64) -> f64 {
         let samples: usize = self.rounds.iter().map(|round| round.arms[arm].cpu.len()).sum();
         let sum: u64 = self.rounds.iter().map(|round| number(&round.arms[arm])).sum();
-        sum as f64 / (samples as f64 * self.work.total() as f64).max(1.0)
+        if samples > 0 { sum as f64 / (samples as f64 * self.iterations) } else { 0.0 }
     }
 
     /// A number of an arm, the median over the rounds.

@@ -6,7 +6,6 @@ use super::subject::Subject;
 use holloway_vm::Statistics;
 use holloway_vm::adaptive::Advice;
 use holloway_vm::profiling::ProfileOptions;
-use holloway_vm::timer::thread_time;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
@@ -14,8 +13,10 @@ use std::time::Duration;
 
 /// When nothing was compiled in so many turns, samples count.
 const QUIET: usize = 3;
-/// After so many turns they count in any case, and the round is marked.
-const MOST_WARM_UP: usize = 30;
+/// But not before all machines together took this time.
+const WARM_UP: Duration = Duration::from_millis(100);
+/// After so many turns, and this time, they count in any case, and the round is marked.
+const MOST_WARM_UP: (usize, Duration) = (30, Duration::from_secs(3));
 /// Address space between machines, for the sake of having other addresses: so many bytes that the allocator asks the system
 /// for them in any case, and up to so many more. Nobody touches them.
 const PADDING: usize = 40 << 20;
@@ -33,8 +34,8 @@ pub struct Configurations {
 /// How rounds are made.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Plan {
-    /// Turns of a round that count.
-    pub turns: usize,
+    /// Turns of a round that count; none for as many as a program should have.
+    pub turns: Option<usize>,
     /// The order of everything derives from it.
     pub seed: u64,
     /// Percent by which the profiled arm is slowed down, to see whether that is found.
@@ -48,6 +49,8 @@ pub struct ArmRound {
     pub cpu: Vec<u64>,
     /// Nanoseconds of the clock.
     pub wall: Vec<u64>,
+    /// Was there a tick in it.
+    pub ticked: Vec<bool>,
     /// Yieldpoints taken in these samples.
     pub yieldpoints_taken: u64,
     /// Ticks seen.
@@ -71,8 +74,6 @@ pub struct Round {
     pub warm_up: usize,
     /// Was anything still compiled when they did.
     pub restless: bool,
-    /// Processor time of the whole round.
-    pub time: Duration,
 }
 
 /// Runs a round: the `number` decides, with the seed, about order and places.
@@ -84,7 +85,6 @@ pub fn round(
     plan: Plan,
     number: usize,
 ) -> Result<Round, Failure> {
-    let start = thread_time();
     let mut random =
         Xoshiro256PlusPlus::seed_from_u64(plan.seed ^ (number as u64 + 1).wrapping_mul(0x9e37_79b9));
     let advice = Arc::new(reordered(&learned.advice, &mut random));
@@ -99,17 +99,14 @@ pub fn round(
     let mut arms: Vec<Arm<'_>> = arms.into_iter().flatten().collect();
     let (warm_up, restless) = warm_up(&mut arms, &mut random)?;
     arms[1].slow_down(plan.slowdown);
-    if plan.slowdown > 0.0 {
-        // What is added is a part of the sample before.
-        arms[1].sample()?;
-    }
     let before: Vec<(Statistics, u64)> = arms.iter().map(counted).collect();
     let mut results: [ArmRound; 3] = Default::default();
-    for _ in 0..plan.turns {
+    for _ in 0..plan.turns.unwrap_or(learned.turns) {
         for index in order(&mut random) {
-            let Sample { cpu, wall } = arms[index].sample()?;
+            let Sample { cpu, wall, ticked } = arms[index].sample()?;
             results[index].cpu.push(cpu);
             results[index].wall.push(wall);
+            results[index].ticked.push(ticked);
         }
     }
     for ((arm, result), (before, samples_before)) in arms.iter().zip(&mut results).zip(before) {
@@ -122,7 +119,7 @@ pub fn round(
         result.compilations = after.tiers.compilations();
     }
     drop(paddings);
-    Ok(Round { arms: results, warm_up, restless, time: thread_time().saturating_sub(start) })
+    Ok(Round { arms: results, warm_up, restless })
 }
 
 fn counted(arm: &Arm<'_>) -> (Statistics, u64) {
@@ -131,19 +128,22 @@ fn counted(arm: &Arm<'_>) -> (Statistics, u64) {
 
 /// Turns until nothing is compiled any more: how many, and whether something still was.
 fn warm_up(arms: &mut [Arm<'_>], random: &mut Xoshiro256PlusPlus) -> Result<(usize, bool), Failure> {
-    let (mut quiet, mut known) = (0, Vec::new());
-    for turn in 1..=MOST_WARM_UP {
+    let (mut quiet, mut known, mut time) = (0, Vec::new(), Duration::ZERO);
+    for turn in 1.. {
         for index in order(random) {
-            arms[index].sample()?;
+            time += Duration::from_nanos(arms[index].sample()?.cpu);
         }
         let now: Vec<u64> = arms.iter().map(Arm::compilations).collect();
         quiet = if now == known { quiet + 1 } else { 0 };
         known = now;
-        if quiet == QUIET {
+        if quiet >= QUIET && time >= WARM_UP {
             return Ok((turn, false));
         }
+        if turn >= MOST_WARM_UP.0 && time >= MOST_WARM_UP.1 {
+            return Ok((turn, true));
+        }
     }
-    Ok((MOST_WARM_UP, true))
+    unreachable!("turns are counted without end")
 }
 
 /// The three arms in any order.

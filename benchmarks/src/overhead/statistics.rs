@@ -1,9 +1,16 @@
 //! From samples to the ratio of two arms, with an interval.
 //!
-//! **A turn** gives the logarithm of the ratio of the profiled arm to the base, for which the geometric mean of both base
-//! arms stands: it is less uncertain than one of them. **A round** gives the mean over its turns, without the tenth at
-//! each end: what hits a single sample (an interrupt, another process that empties the caches) must not decide, but the median would
-//! not do, because what a profiler does at every tenth sample belongs to its cost.
+//! **A turn** gives the logarithm of the ratio of two arms. **A round** gives the mean over its turns, without the fifth at
+//! each end: samples are short, so that the arms take turns often, and what hits one of them (an interrupt, another process that empties
+//! the caches) must not decide. The overhead is the mean of two such numbers, of the profiled arm to each of the base arms: one of
+//! them alone would be less certain, and the profiled arm to the mean of both would be wrong, because a hit moves the one side
+//! farther and the other more often, and a trimmed mean adds up such things to something else than nothing (on a busy
+//! machine it was off by 0.07 %).
+//!
+//! **Ticks** of the timer come in few of such short samples, and a profiler that works at ticks would be found to do it for
+//! nothing. So, for such, the turns are put into groups by which arms saw a tick, the mean of each group is taken as above, and
+//! groups count by their sizes. (By *which* arms, all alike: what is hit takes longer and so sees a tick more often; if only the
+//! profiled arm's ticks were looked at, hits on it would count more than those on the base.)
 //!
 //! **The interval** is a hierarchical bootstrap over programs, rounds and turns, in the way that A. Davison and D.
 //! Hinkley recommend for such data (*Bootstrap Methods and their Application*, 1997, section 3.8): the highest level is
@@ -18,11 +25,12 @@
 //! percent or two (tests below).
 
 use crate::against::statistics::{Interval, LogRatio};
+use std::collections::BTreeMap;
 
 /// Before so many rounds nobody knows how wide the interval is.
-pub const FEWEST_ROUNDS: usize = 8;
+pub const FEWEST_ROUNDS: usize = 12;
 /// The part of the turns of a round that does not count, at each end.
-const TRIMMED: f64 = 0.1;
+const TRIMMED: f64 = 0.2;
 
 /// How the samples of an arm in a round become one number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,33 +53,40 @@ pub struct RoundRatios {
 }
 
 /// The ratios of a round: `arms` are the times of base, profiled arm and second base arm, at least one each, equally
-/// many, none of them 0.
-pub fn round_ratios(arms: [&[u64]; 3], summary: Summary) -> RoundRatios {
-    let of = |values: [f64; 3]| {
-        let [base, profiled, again] = values.map(f64::ln);
-        RoundRatios { overhead: profiled - (base + again) / 2.0, again: again - base }
+/// many, none of them 0. `ticked` says in which of them there was a tick, if ticks are work.
+pub fn round_ratios(arms: [&[u64]; 3], ticked: Option<[&[bool]; 3]>, summary: Summary) -> RoundRatios {
+    let of = |[base, profiled, again]: [f64; 3]| RoundRatios {
+        overhead: (profiled / (base * again).sqrt()).ln(),
+        again: (again / base).ln(),
     };
     match summary {
         Summary::Medians => of(arms.map(|times| crate::against::statistics::median(&mut times.to_vec()))),
         Summary::Minima => of(arms.map(|times| times.iter().copied().min().unwrap_or(1) as f64)),
         Summary::Turns => {
-            let turns: Vec<RoundRatios> = (0..arms[0].len().min(arms[1].len()).min(arms[2].len()))
-                .map(|turn| of(arms.map(|times| times[turn] as f64)))
-                .collect();
-            RoundRatios {
-                overhead: trimmed_mean(turns.iter().map(|turn| turn.overhead)),
-                again: trimmed_mean(turns.iter().map(|turn| turn.again)),
-            }
+            let ratio = |over: usize, under: usize| {
+                over_turns(arms[over], arms[under], ticked.map(|ticked| [ticked[over], ticked[under]]))
+            };
+            RoundRatios { overhead: (ratio(1, 0) + ratio(1, 2)) / 2.0, again: ratio(2, 0) }
         }
     }
 }
 
-/// The mean without the tenth at each end.
-fn trimmed_mean(values: impl Iterator<Item = f64>) -> f64 {
-    let mut sorted: Vec<f64> = values.collect();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let trimmed = (sorted.len() as f64 * TRIMMED).round() as usize;
-    let kept = &sorted[trimmed..sorted.len() - trimmed];
+/// The logarithm of the ratio of two arms, by the turns.
+fn over_turns(over: &[u64], under: &[u64], ticked: Option<[&[bool]; 2]>) -> f64 {
+    let mut groups: BTreeMap<[bool; 2], Vec<f64>> = BTreeMap::new();
+    for (turn, (&over, &under)) in over.iter().zip(under).enumerate() {
+        let group = ticked.map_or([false; 2], |ticked| ticked.map(|ticked| ticked[turn]));
+        groups.entry(group).or_default().push((over as f64 / under as f64).ln());
+    }
+    let weighted = groups.into_values().map(|mut group| trimmed_mean(&mut group) * group.len() as f64);
+    weighted.sum::<f64>() / over.len() as f64
+}
+
+/// The mean without the fifth at each end.
+fn trimmed_mean(values: &mut [f64]) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let trimmed = (values.len() as f64 * TRIMMED).round() as usize;
+    let kept = &values[trimmed..values.len() - trimmed];
     kept.iter().sum::<f64>() / kept.len() as f64
 }
 
@@ -81,14 +96,14 @@ pub fn over_programs(programs: &[&LogRatio]) -> Option<Interval> {
     (!values.is_empty()).then(|| LogRatio::over_rounds(&values, u64::MAX).interval())
 }
 
-/// Half the width of an interval; infinite where there is none.
-pub fn half_width(interval: &Interval) -> f64 {
-    interval.ends.map_or(f64::INFINITY, |(low, high)| (high - low) / 2.0)
+/// The width of an interval, from end to end; infinite where there is none.
+pub fn width(interval: &Interval) -> f64 {
+    interval.ends.map_or(f64::INFINITY, |(low, high)| high - low)
 }
 
-/// Is this known well enough after these rounds.
+/// Is this known well enough after these rounds: is the interval no wider than `precision`.
 pub fn is_enough(rounds: &[f64], precision: f64) -> bool {
-    rounds.len() >= FEWEST_ROUNDS && half_width(&LogRatio::over_rounds(rounds, 0).interval()) <= precision
+    rounds.len() >= FEWEST_ROUNDS && width(&LogRatio::over_rounds(rounds, 0).interval()) <= precision
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ fn round(machine: Simulated, random: &mut Random) -> RoundRatios {
         };
         weather.iter().map(sample).collect()
     });
-    round_ratios(arms.each_ref().map(Vec::as_slice), Summary::Turns)
+    round_ratios(arms.each_ref().map(Vec::as_slice), None, Summary::Turns)
 }
 
 /// The part of trials, in percent, whose interval for what `pick` picks satisfies `good`.
@@ -100,7 +100,7 @@ fn stopping_when_it_is_enough_keeps_the_promise() {
     let (mut most, mut few) = (0, 0);
     let until_enough = |random: &mut Random| {
         let mut rounds = Vec::new();
-        while !is_enough(&rounds, 0.002) && rounds.len() < 200 {
+        while !is_enough(&rounds, 0.004) && rounds.len() < 200 {
             rounds.push(round(machine, random).overhead);
         }
         most = most.max(rounds.len());
@@ -127,26 +127,62 @@ fn means_over_programs_have_intervals_of_both_kinds() {
     let these = geometric_mean(&programs).expect("four").interval();
     let like_these = over_programs(&programs).expect("four");
     let (low, high) = these.ends.expect("rounds");
-    assert!((low.ln()..high.ln()).contains(&0.03) && high - low < 0.006, "{these:?}");
-    assert!(half_width(&like_these) > 5.0 * half_width(&these), "{like_these:?} {these:?}");
+    assert!((these.value.ln() - 0.03).abs() < 0.001 && high - low < 0.006, "{these:?}");
+    assert!(width(&like_these) > 5.0 * width(&these), "{like_these:?} {these:?}");
     assert_eq!(over_programs(&[]), None);
     assert_eq!(over_programs(&programs[..1]).expect("one").ends, None);
 }
 
 #[test]
-fn hits_and_what_happens_at_every_tenth_sample() {
+fn hits_do_not_count_and_work_at_ticks_does() {
     let base = [1000; 20];
     let mut hit = base;
     hit[3] = 9000;
-    let ratios = |profiled: &[u64], summary| round_ratios([&base, profiled, &base], summary).overhead;
+    let ratios = |profiled: &[u64], summary| round_ratios([&base, profiled, &base], None, summary).overhead;
     assert_eq!(ratios(&hit, Summary::Turns), 0.0);
-    let mut sometimes = base;
-    sometimes.iter_mut().step_by(4).for_each(|time| *time = 1100);
-    assert!(ratios(&sometimes, Summary::Turns) > 0.015);
-    assert_eq!(ratios(&sometimes, Summary::Medians), 0.0);
-    assert_eq!(ratios(&sometimes, Summary::Minima), 0.0);
-    let one = round_ratios([&[100], &[110], &[121]], Summary::Turns);
+    let (mut ticked, mut profiled) = ([false; 20], base);
+    for tick in [2, 11] {
+        (ticked[tick], profiled[tick]) = (true, 1100);
+    }
+    let never = [false; 20];
+    let with_ticks =
+        |ticked: [&[bool]; 3]| round_ratios([&base, &profiled, &base], Some(ticked), Summary::Turns).overhead;
+    assert!((with_ticks([&never, &ticked, &never]) - 1.1f64.ln() / 10.0).abs() < 1e-9);
+    assert_eq!(with_ticks([&never, &never, &never]), 0.0);
+    assert_eq!(ratios(&profiled, Summary::Medians), 0.0);
+    assert_eq!(ratios(&profiled, Summary::Minima), 0.0);
+    let one = round_ratios([&[100], &[110], &[121]], None, Summary::Turns);
     assert!((one.again - 1.21f64.ln()).abs() < 1e-9 && one.overhead.abs() < 1e-9);
+}
+
+/// Samples that something hits take longer, so that a tick falls into them more often.
+#[test]
+fn ticks_that_come_with_hits_do_not_deceive() {
+    let mut random = Random::seed_from_u64(50);
+    let mut rounds = |work_at_tick: f64| -> Vec<f64> {
+        let round = |_| {
+            let mut ticked: [Vec<bool>; 3] = Default::default();
+            let arms: [Vec<u64>; 3] = std::array::from_fn(|arm| {
+                let sample = |_| {
+                    let hit = random.random_range(0.0..1.0) < 0.1;
+                    let tick = random.random_range(0.0..1.0) < if hit { 0.5 } else { 0.05 };
+                    ticked[arm].push(tick);
+                    let work = if arm == 1 && tick { work_at_tick } else { 0.0 };
+                    (1e6 * (0.01 * normal(&mut random) + work + if hit { 0.2 } else { 0.0 }).exp()) as u64
+                };
+                (0..100).map(sample).collect()
+            });
+            let ticked = ticked.each_ref().map(Vec::as_slice);
+            round_ratios(arms.each_ref().map(Vec::as_slice), Some(ticked), Summary::Turns).overhead
+        };
+        (0..100).map(round).collect()
+    };
+    // Of all samples, 9.5 % see a tick.
+    for (work, truth) in [(0.0, 0.0), (0.1, 0.0095)] {
+        let rounds = rounds(work);
+        let (low, high) = LogRatio::over_rounds(&rounds, 0).interval().ends.expect("rounds");
+        assert!(low.ln() <= truth && truth <= high.ln() && high / low < 1.005, "{low} {high}");
+    }
 }
 
 #[test]
@@ -155,5 +191,5 @@ fn the_same_samples_have_the_same_interval() {
     let interval = |stream| LogRatio::over_rounds(&values, stream).interval();
     assert_eq!(interval(3), interval(3));
     assert_eq!(LogRatio::over_rounds(&values[..1], 0).interval().ends, None);
-    assert_eq!(half_width(&LogRatio::over_rounds(&values[..1], 0).interval()), f64::INFINITY);
+    assert_eq!(width(&LogRatio::over_rounds(&values[..1], 0).interval()), f64::INFINITY);
 }

@@ -6,6 +6,9 @@ use crate::registry::Benchmark;
 use holloway_bytecode::verify::VerifiedProgram;
 use std::sync::Arc;
 
+/// More iterations would make no better sample.
+const MOST_ITERATIONS: u64 = 1_000_000;
+
 /// A program to be measured.
 #[derive(Clone)]
 pub struct Subject {
@@ -15,6 +18,9 @@ pub struct Subject {
     pub program: Arc<VerifiedProgram>,
     /// How it is run.
     pub kind: Kind,
+    /// Its size says how often the same is done, and may be made smaller: the shorter the samples, the more often the arms take
+    /// turns.
+    pub repeats: bool,
 }
 
 /// How a program is run.
@@ -33,16 +39,13 @@ pub struct Work {
     pub runs: u64,
     /// Iterations in each of these runs; 1 for files.
     pub iterations: u64,
+    /// Their size, if it is not that of the subject.
+    pub size: Option<u64>,
 }
 
 impl Work {
     /// The least that can be done.
-    pub const ONE: Work = Work { runs: 1, iterations: 1 };
-
-    /// Iterations of a sample.
-    pub fn total(self) -> u64 {
-        self.runs * self.iterations
-    }
+    pub const ONE: Work = Work { runs: 1, iterations: 1, size: None };
 }
 
 impl Subject {
@@ -54,18 +57,32 @@ impl Subject {
         }
     }
 
-    /// So much work that it has so many iterations.
-    pub fn work(&self, iterations: u64) -> Work {
+    /// So much work that it has about so many iterations, at least the least that there is.
+    pub fn work(&self, iterations: f64) -> Work {
+        let whole = (iterations.ceil() as u64).clamp(1, MOST_ITERATIONS);
         match self.kind {
-            Kind::Suite(..) => Work { runs: 1, iterations },
-            Kind::File(_) => Work { runs: iterations, iterations: 1 },
+            Kind::Suite(_, size) if self.repeats => {
+                let size = (size as f64 * iterations).round().clamp(1.0, MOST_ITERATIONS as f64);
+                Work { size: Some(size as u64), ..Work::ONE }
+            }
+            Kind::Suite(..) => Work { iterations: whole, ..Work::ONE },
+            Kind::File(_) => Work { runs: whole, ..Work::ONE },
         }
+    }
+
+    /// How many iterations of the subject's size that work is.
+    pub fn iterations(&self, work: Work) -> f64 {
+        let part = match (self.size(), work.size) {
+            (Some(size), Some(instead)) => instead as f64 / size as f64,
+            _ => 1.0,
+        };
+        (work.runs * work.iterations) as f64 * part
     }
 
     /// The arguments of a run.
     pub fn arguments(&self, work: Work) -> Vec<String> {
         match &self.kind {
-            Kind::Suite(_, size) => vec![size.to_string(), work.iterations.to_string()],
+            Kind::Suite(_, size) => vec![work.size.unwrap_or(*size).to_string(), work.iterations.to_string()],
             Kind::File(arguments) => arguments.clone(),
         }
     }

@@ -35,7 +35,7 @@ pub struct OverheadArguments {
     /// The size of benchmark programs: `default`, `quick`, or a number that every named program knows
     #[arg(long, value_name = "SIZE", default_value = "default", help_heading = "Measuring")]
     pub size: BenchSize,
-    /// A program is done when the interval is not wider than so many percent to each side
+    /// A program is done when its interval is so many percent wide, from end to end
     #[arg(long, value_name = "PERCENT", default_value = "0.3", value_parser = percent, help_heading = "Measuring")]
     pub precision: f64,
     /// Or when it was measured for so long
@@ -44,11 +44,11 @@ pub struct OverheadArguments {
     /// Or after so many rounds, each with new machines
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Measuring")]
     pub rounds: u32,
-    /// How many samples each machine of a round gives
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Measuring")]
-    pub turns: u32,
-    /// How long a sample shall be, at least an iteration
-    #[arg(long, value_name = "DURATION", default_value = "20ms", value_parser = values::duration, help_heading = "Measuring")]
+    /// How many samples each machine of a round gives [default: as many as take half a second]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Measuring")]
+    pub turns: Option<u32>,
+    /// How long a sample shall be, at least the least that the program can do
+    #[arg(long, value_name = "DURATION", default_value = "1ms", value_parser = values::duration, help_heading = "Measuring")]
     pub sample: Duration,
     /// Which time decides, and is printed
     #[arg(long, value_name = "CLOCK", default_value = "cpu", help_heading = "Measuring")]

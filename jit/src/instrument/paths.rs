@@ -143,17 +143,15 @@ impl Register<'_> {
     }
 
     /// Puts the ends of paths into a block that is entered with the register `r`; gives the register at its end.
-    fn block(&mut self, region: &mut Region, block: BlockId, r: Value) -> Value {
+    fn block(&mut self, region: &mut Region, block: BlockId, mut r: Value) -> Value {
         if let Some(cut) = self.plan.cut(holloway_profilers::BlockId(block.0)) {
             let at = yieldpoint(region, block, YieldKind::Loop);
-            let sampled_by_yieldpoint = at.is_some();
-            self.end_path(region, block, at.unwrap_or(0), r, sampled_by_yieldpoint);
-            return self.constant(region, cut.begin);
+            self.end_path(region, block, at.unwrap_or(0), r, at.is_some());
+            r = self.constant(region, cut.begin);
         }
         if let Terminator::Return(_) = region.block(block).end {
             let at = yieldpoint(region, block, YieldKind::Epilogue);
             let end = region.block(block).nodes.len();
-            // A yieldpoint in a block before this one, whose only way leads here, has the same number: but it has told none.
             self.end_path(region, block, at.unwrap_or(end), r, at.is_some());
         }
         r

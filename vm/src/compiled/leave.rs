@@ -16,7 +16,7 @@ use super::stubs;
 use crate::context::Context;
 use crate::interpreter::machine::{FRAME_HEADER, Object};
 use crate::vm::Machinery;
-use holloway_bytecode::{FunctionId, calls, code};
+use holloway_bytecode::{FunctionId, Op, calls, code};
 use holloway_profilers::stream::Lost;
 
 /// The reason of sites that are yieldpoints.
@@ -70,8 +70,8 @@ pub(super) unsafe extern "C" fn deoptimize(ctx: *mut Context, at: u64, frame: *m
     let Some(object) = vm.compiled.map.get(id) else { unreachable!("code that runs is installed") };
     let site = object.site(number).clone();
     let unwinding = vm.compiled.unwinding || vm.stop.is_some();
-    // At its own yieldpoints code is left where a path has ended, or where none has begun to move.
-    if site.reason != YIELDPOINT {
+    // Where the method is about to return, its last path has ended.
+    if site.reason != YIELDPOINT || !returns(vm, &site) {
         let reason = match (&vm.stop, unwinding) {
             (Some(_), _) => Lost::ThreadEnd,
             (None, true) => Lost::Unwound,
@@ -114,6 +114,13 @@ pub(super) unsafe extern "C" fn deoptimize(ctx: *mut Context, at: u64, frame: *m
         }
     }
     ctx as u64
+}
+
+/// Does the innermost frame of a site stand at a return.
+fn returns(vm: &Machinery, site: &Site) -> bool {
+    let frame = &site.frames[0];
+    let instruction = code::decode(&vm.program.functions[frame.function.index()].code, frame.pc as usize);
+    instruction.is_some_and(|instruction| matches!(instruction.op, Op::Return | Op::ReturnUnit))
 }
 
 /// How many of the context's exits a site uses.

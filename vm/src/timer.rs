@@ -37,84 +37,100 @@ pub fn thread_time() -> Duration {
 
 /// A running timer thread; it ends when this is dropped.
 pub struct Timer {
-    stop: Arc<(Mutex<bool>, Condvar)>,
-    /// Gives how long it would have been until the next tick.
-    thread: Option<JoinHandle<Duration>>,
+    shared: Arc<(Mutex<State>, Condvar)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What a timer and its thread both know.
+struct State {
+    stopped: bool,
+    /// When the next tick is due.
+    next: Instant,
 }
 
 impl Timer {
     /// Starts ticking every `period` (never, if `None`), for the first time after `first` (after a period, if `None`), and raises
     /// the timeout at `deadline`. `Err` if the system gives no thread.
+    ///
+    /// The clock begins here, not when the system gets around to the thread; a tick that is due already is raised here.
     pub fn start(
         signals: Arc<Signals>,
         period: Option<Duration>,
         first: Option<Duration>,
         deadline: Option<Instant>,
     ) -> std::io::Result<Timer> {
-        let stop = Arc::new((Mutex::new(false), Condvar::new()));
-        let stop_in_thread = stop.clone();
+        let now = Instant::now();
+        let due = period.is_some() && first == Some(Duration::ZERO);
+        if due {
+            signals.raise(TICK);
+        }
+        let first = if due { None } else { first.and_then(|first| now.checked_add(first)) };
+        let state = State { stopped: false, next: first.unwrap_or_else(|| after(now, period)) };
+        let shared = Arc::new((Mutex::new(state), Condvar::new()));
+        let shared_with_thread = shared.clone();
         let thread = std::thread::Builder::new()
             .name("holloway timer".into())
-            .spawn(move || tick(&signals, &stop_in_thread, period, first, deadline))?;
-        Ok(Timer { stop, thread: Some(thread) })
+            .spawn(move || tick(&signals, &shared_with_thread, period, deadline))?;
+        Ok(Timer { shared, thread: Some(thread) })
     }
 
-    /// Ends it: how long it would have been until the next tick.
-    pub fn end(mut self) -> Option<Duration> {
-        self.stop()
-    }
-
-    fn stop(&mut self) -> Option<Duration> {
-        *self.stop.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = true;
-        self.stop.1.notify_all();
-        // The thread does not panic; if it did, there is nothing left to stop.
-        self.thread.take().and_then(|thread| thread.join().ok())
+    /// Ends it: how long it would have been until the next tick, nothing if that is due.
+    pub fn end(self) -> Duration {
+        let state = self.shared.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        state.next.saturating_duration_since(Instant::now())
     }
 }
 
 impl Drop for Timer {
     fn drop(&mut self) {
-        self.stop();
+        self.shared.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).stopped = true;
+        self.shared.1.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // The thread does not panic; if it did, there is nothing left to stop.
+            let _ = thread.join();
+        }
     }
 }
 
 /// Shorter periods would keep a processor busy with ticking alone.
 const SHORTEST_PERIOD: Duration = Duration::from_micros(10);
 
+/// When the tick after this moment is due.
+fn after(now: Instant, period: Option<Duration>) -> Instant {
+    let far = Duration::from_secs(3600);
+    now.checked_add(period.unwrap_or(far).max(SHORTEST_PERIOD)).unwrap_or(now + far)
+}
+
 fn tick(
     signals: &Signals,
-    stop: &(Mutex<bool>, Condvar),
+    shared: &(Mutex<State>, Condvar),
     period: Option<Duration>,
-    first: Option<Duration>,
     mut deadline: Option<Instant>,
-) -> Duration {
-    let far = Duration::from_secs(3600);
-    let after =
-        |now: Instant| now.checked_add(period.unwrap_or(far).max(SHORTEST_PERIOD)).unwrap_or(now + far);
-    let now = Instant::now();
-    let mut next = first.and_then(|first| now.checked_add(first)).unwrap_or_else(|| after(now));
-    let mut stopped = stop.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    while !*stopped {
-        let until = deadline.map_or(next, |d| d.min(next));
+) {
+    let mut state = shared.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    while !state.stopped {
+        let until = deadline.map_or(state.next, |d| d.min(state.next));
         let left = until.saturating_duration_since(Instant::now());
-        stopped = match stop.1.wait_timeout(stopped, left) {
+        state = match shared.1.wait_timeout(state, left) {
             Ok((guard, _)) => guard,
             Err(poisoned) => poisoned.into_inner().0,
         };
+        if state.stopped {
+            return;
+        }
         let now = Instant::now();
         if deadline.is_some_and(|d| now >= d) {
             deadline = None;
             signals.raise(TIMEOUT);
         }
-        if now >= next {
+        if now >= state.next {
             if period.is_some() {
                 signals.raise(TICK);
             }
             // A tick that comes late is not made up for.
-            next = after(now);
+            state.next = after(now, period);
         }
     }
-    next.saturating_duration_since(Instant::now())
 }
 
 #[cfg(test)]
@@ -126,11 +142,15 @@ mod tests {
         let hour = Duration::from_secs(3600);
         let until = |first| {
             let timer = Timer::start(Signals::new(), Some(hour), first, None).expect("a thread");
-            timer.end().expect("it ended well")
+            timer.end()
         };
         let left = until(None);
         assert!(left > hour / 2 && left <= hour, "{left:?}");
         let left = until(Some(hour / 4));
         assert!(left > Duration::ZERO && left <= hour / 4, "{left:?}");
+        // A tick that nobody got around to comes with the next start.
+        let signals = Signals::new();
+        drop(Timer::start(signals.clone(), Some(hour), Some(Duration::ZERO), None));
+        assert_eq!(signals.take(), TICK);
     }
 }

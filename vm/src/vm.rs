@@ -400,7 +400,7 @@ impl Machinery {
         let outcome = crate::threads::run_all(&raw mut *self);
         self.statistics.wall_time += wall.elapsed();
         self.statistics.cpu_time += thread_time().saturating_sub(cpu);
-        self.until_tick = self.timer.take().and_then(Timer::end);
+        self.until_tick = self.timer.take().map(Timer::end);
         self.flush();
         outcome
     }

@@ -70,7 +70,7 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
         for rounds in [8, 20] {
             let machine = Simulated { effect: 0.02, ..machine };
             let holds = |low: f64, high: f64| low <= machine.effect && machine.effect <= high;
-            let covered = part(1000, seed as u64, |random| overheads(machine, rounds, random), holds);
+            let covered = part(600, seed as u64, |random| overheads(machine, rounds, random), holds);
             assert!((93.0..=97.0).contains(&covered), "{covered} % of machine {seed}, {rounds} rounds");
         }
     }
@@ -80,7 +80,7 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
 fn a_program_differs_from_itself_in_one_of_twenty_measurements() {
     for (seed, machine) in [QUIET, NOISY, MISPLACED].into_iter().enumerate() {
         let agains = |random: &mut Random| (0..12).map(|_| round(machine, random).again).collect();
-        let excluded = part(1000, seed as u64 + 10, agains, |low, high| low > 0.0 || high < 0.0);
+        let excluded = part(600, seed as u64 + 10, agains, |low, high| low > 0.0 || high < 0.0);
         assert!((3.0..=7.0).contains(&excluded), "{excluded} % on machine {seed}");
     }
 }
@@ -108,7 +108,7 @@ fn stopping_when_it_is_enough_keeps_the_promise() {
         rounds
     };
     let holds = |low: f64, high: f64| low <= machine.effect && machine.effect <= high;
-    let covered = part(500, 30, until_enough, holds);
+    let covered = part(300, 30, until_enough, holds);
     assert!((92.0..=97.0).contains(&covered), "{covered} %");
     assert!(most > FEWEST_ROUNDS && most < 200, "{most}, {few} with the fewest");
 }

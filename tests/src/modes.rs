@@ -17,14 +17,20 @@ pub struct Mode {
 }
 
 impl Mode {
-    /// Is it left out by a case that skips this: its name, or `compiled` for all modes with compiled code.
+    /// Is it left out by a case that skips this: its name, `compiled` for all modes with compiled code, `virtual-timer` for all
+    /// with virtual time.
     pub fn is_skipped(&self, skipped: &str) -> bool {
-        skipped == self.name || skipped == "compiled" && !INTERPRETED.contains(&self.name)
+        skipped == self.name
+            || skipped == "compiled" && !INTERPRETED.contains(&self.name)
+            || skipped == "virtual-timer" && VIRTUAL.contains(&self.name)
     }
 }
 
 /// The modes without compiled code.
 const INTERPRETED: &[&str] = &["tail", "loop", "gc-stress", "virtual-timer"];
+
+/// The modes with virtual time, besides the one that is named after it.
+const VIRTUAL: &[&str] = &["profiled", "profiled-deopt-7"];
 
 /// All modes. The first is the one whose results `BLESS` writes down.
 pub const MODES: &[Mode] = &[

@@ -82,8 +82,8 @@ impl Generator {
     }
 
     /// A test that tells the type checker nothing about the variable: where it is known of which class a variable is, tests
-    /// for classes that have nothing to do with that one are mistakes. What follows from such tests has statements of its
-    /// own, with variables of their own.
+    /// for classes that have nothing to do with that one are mistakes, and where it is known that it is not null, a copy of it is
+    /// never null. What follows from such tests has statements of its own, with variables of their own.
     fn hidden_test(&mut self, test: String) -> Expression {
         let template =
             *self.choice.pick(&["((#) == true)", "(if # { true } else { false })", "((#) != (1 > 0))"]);
@@ -105,7 +105,7 @@ impl Generator {
         let operator = if self.choice.percent(50) { "==" } else { "!=" };
         if let Some(variable) = self.variable(|variable| matches!(variable.kind, Type::Nullable(_))) {
             self.mark(Feature::Nullable);
-            return Some(Expression::text(&Bool, format!("({} {operator} null)", variable.name)));
+            return Some(self.hidden_test(format!("{} {operator} null", variable.name)));
         }
         let (one, _) = self.object()?;
         let other = self.variable_of(&one.kind)?;

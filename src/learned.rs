@@ -1,13 +1,13 @@
 //! What one run learns for another, as files: advice (`--advice-out`, `--replay`) and the constants of the cost/benefit model
 //! (`calibrate`, `--calibration`).
 
-use crate::report::{Stop, cannot_write};
-use holloway_benchmarks::record::RecordFile;
+use crate::promised::PromisedFile;
+use crate::report::Stop;
 use holloway_vm::Vm;
 use holloway_vm::adaptive::{Advice, Constants};
 use serde::de::DeserializeOwned;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::Arc;
 
 /// The files of this kind that flags ask for, read and opened before anything runs.
 #[derive(Clone, Default, Debug)]
@@ -16,7 +16,7 @@ pub struct Learned {
     pub replay: Option<Arc<Advice>>,
     /// What the adaptive system knows of tiers and machine.
     pub constants: Option<Constants>,
-    advice_out: Option<(PathBuf, Arc<Mutex<Option<RecordFile>>>)>,
+    advice_out: PromisedFile,
 }
 
 impl Learned {
@@ -31,29 +31,18 @@ impl Learned {
         if let (Some(constants), Some(path)) = (&constants, calibration) {
             constants.check().map_err(|why| not(path, "a calibration", &why))?;
         }
-        let advice_out = match advice_out {
-            Some(path) => {
-                let file = RecordFile::create(path).map_err(|error| cannot_write(path, &error))?;
-                Some((path.to_path_buf(), Arc::new(Mutex::new(Some(file)))))
-            }
-            None => None,
-        };
+        let advice_out = PromisedFile::open(advice_out)?;
         Ok(Learned { replay: replay.map(Arc::new), constants, advice_out })
     }
 
     /// Is machine code to be identified: somebody will compare.
     pub fn wants_digests(&self) -> bool {
-        self.replay.is_some() || self.advice_out.is_some()
+        self.replay.is_some() || self.advice_out.is_asked_for()
     }
 
     /// Writes what the machine has learned, if that was asked for.
     pub fn write_advice(&self, vm: &Vm) -> Result<(), Stop> {
-        let Some((path, file)) = &self.advice_out else { return Ok(()) };
-        let file = file.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match file {
-            Some(file) => file.finish(&vm.advice()).map_err(|error| cannot_write(path, &error)),
-            None => Ok(()),
-        }
+        self.advice_out.write(|| vm.advice())
     }
 }
 

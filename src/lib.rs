@@ -10,6 +10,7 @@
 //! | [`output`], [`interrupt`] | standard output of the running program, Ctrl-C |
 //! | [`learned`] | advice and calibrations: files that one run writes and another reads |
 //! | [`profile`] | which profilers run, and the file that keeps what they found |
+//! | [`promised`] | files that are opened before a run and written after |
 //! | [`report`] | messages to the user, colours, exit codes |
 //! | [`statistics`] | what `--stats` prints |
 //!
@@ -26,6 +27,7 @@ pub mod options;
 pub mod output;
 pub mod pattern;
 pub mod profile;
+pub mod promised;
 pub mod report;
 pub mod source_lines;
 pub mod statistics;

@@ -152,14 +152,10 @@ impl Jit {
             .map_err(|error| error.to_string())?;
         look(BUILD, &region);
         let input = Input { program: &self.program, hierarchy: &self.hierarchy, profile, options: &options };
-        let mut run = |name: &str, region: &mut Region| {
+        let mut run = |name: &str, region: &mut Region| -> Result<bool, String> {
             let Some(pass) = passes::by_name(name) else { return Ok(false) };
             let changed = (pass.run)(region, &input, notes);
-            if options.verify
-                && let Err(errors) = ir::verify(region, &self.program)
-            {
-                return Err(format!("after {name}: {}", errors.join("; ")));
-            }
+            self.verify(region, &options, name)?;
             look(pass.name, region);
             Ok(changed)
         };
@@ -182,6 +178,15 @@ impl Jit {
         &self.program
     }
 
+    /// Looks for mistakes of a step, if the options ask for it.
+    fn verify(&self, region: &Region, options: &Options, step: &str) -> Result<(), String> {
+        match options.verify {
+            true => ir::verify(region, &self.program)
+                .map_err(|errors| format!("after {step}: {}", errors.join("; "))),
+            false => Ok(()),
+        }
+    }
+
     /// Puts in what profilers want to count, if they want anything.
     fn instrument(
         &self,
@@ -194,11 +199,7 @@ impl Jit {
             return Ok(None);
         };
         let instrumented = instrument::run(region, wanted, counters, request.code.0)?;
-        if (self.options)(request.level).verify
-            && let Err(errors) = ir::verify(region, &self.program)
-        {
-            return Err(format!("after {INSTRUMENT}: {}", errors.join("; ")));
-        }
+        self.verify(region, &(self.options)(request.level), INSTRUMENT)?;
         look(INSTRUMENT, region);
         Ok(Some(instrumented))
     }

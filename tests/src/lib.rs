@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod benchmarks;
 pub mod case;
 pub mod difference;
 pub mod modes;

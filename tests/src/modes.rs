@@ -2,7 +2,7 @@
 //! more stress is one more row.
 
 use holloway_jit::Jit;
-use holloway_vm::compiled::{Level, TierOptions};
+use holloway_vm::compiled::{CompilerFactory, Level, TierOptions};
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Dispatch, VmOptions};
 use std::num::NonZeroU32;
@@ -51,9 +51,14 @@ pub const MODES: &[Mode] = &[
     Mode { name: "profiled-deopt-7", apply: profiled_deopt },
 ];
 
+/// The optimizing tier, with Cranelift's verifier.
+pub fn compiler() -> CompilerFactory {
+    Box::new(|program, model| Ok(Arc::new(Jit::new(program, model, true)?)))
+}
+
 /// Everything is compiled at a level, at once, when it is entered for the first time.
 fn compiled(options: &mut VmOptions, level: Level) {
-    options.tiers.compiler = Some(Box::new(|program, model| Ok(Arc::new(Jit::new(program, model, true)?))));
+    options.tiers.compiler = Some(compiler());
     options.tiers.level = Some(level);
     options.tiers.synchronous = true;
     options.tiers.method_threshold = 1;

@@ -1,31 +1,25 @@
 //! Profiles: what is counted in compiled code agrees with itself, with what the interpreter counts, and with the next run.
 
-use holloway_benchmarks::embedded::Embedded;
 use holloway_benchmarks::measure::{Ending, Hooks, measure};
-use holloway_benchmarks::registry::{BENCHMARKS, Benchmark};
+use holloway_benchmarks::registry::Benchmark;
 use holloway_bytecode::verify::VerifiedProgram;
-use holloway_jit::Jit;
 use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::stream::PathProfile;
 use holloway_profilers::{BranchArm, PathNumber, VersionId};
-use holloway_tests::modes::ALL_PROFILERS;
-use holloway_tests::parallel::check_all;
-use holloway_vm::compiled::{Compiler, CompilerFactory, Level, TierOptions};
+use holloway_tests::benchmarks::with_every_program;
+use holloway_tests::modes::{ALL_PROFILERS, compiler};
+use holloway_vm::compiled::{Level, TierOptions};
 use holloway_vm::profiling::file::ProfileFile;
 use holloway_vm::profiling::{Collected, ProfileOptions};
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Vm, VmOptions};
 use std::sync::Arc;
 
-fn compiler() -> Option<CompilerFactory> {
-    Some(Box::new(|program, model| Ok(Arc::new(Jit::new(program, model, true)?) as Arc<dyn Compiler>)))
-}
-
 /// Everything is compiled at once at a level; without one, everything is interpreted.
 fn tiers(level: Option<Level>) -> TierOptions {
     let defaults =
         TierOptions { synchronous: true, method_threshold: 1, loop_steps: 1, ..TierOptions::default() };
-    TierOptions { compiler: level.and_then(|_| compiler()), level, ..defaults }
+    TierOptions { compiler: level.map(|_| compiler()), level, ..defaults }
 }
 
 fn profilers(specs: &[&str]) -> ProfileOptions {
@@ -53,25 +47,18 @@ fn profile(
         ..VmOptions::default()
     };
     let ended = |vm: &Vm| found = Some((vm.profile(), vm.profile_file(benchmark.name, "finished")));
-    let hooks = Hooks { started: |_| {}, iteration: || {}, ended };
-    let measured = measure(benchmark, program.clone(), benchmark.quick_size, 1, options, hooks);
+    let measured = measure(
+        benchmark,
+        program.clone(),
+        benchmark.quick_size,
+        1,
+        options,
+        Hooks::none().with_ended(ended),
+    );
     match (measured.ending, found) {
         (Ending::Verified, Some(found)) => Ok(found),
         (ending, _) => Err(format!("{ending:?}")),
     }
-}
-
-/// Calls `with` for each benchmark program.
-fn with_every_program(with: impl Fn(&'static Benchmark, &Arc<VerifiedProgram>) -> Result<(), String> + Sync) {
-    let benchmarks: Vec<&'static Benchmark> = BENCHMARKS.iter().collect();
-    check_all(
-        &benchmarks,
-        |benchmark| benchmark.name.to_string(),
-        |&benchmark| {
-            let program = holloway::compile::compile(&benchmark.file(), &Embedded, false)?;
-            with(benchmark, &Arc::new(program))
-        },
-    );
 }
 
 /// The edges on counted paths.

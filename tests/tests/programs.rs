@@ -1,38 +1,30 @@
 //! The benchmark programs: each computes its known result, in every mode, at its quick size.
 
-use holloway::compile::compile_benchmark;
 use holloway::options::MachineArguments;
 use holloway_benchmarks::measure::{Ending, Hooks, measure};
-use holloway_benchmarks::registry::{BENCHMARKS, Benchmark};
+use holloway_tests::benchmarks::with_every_program;
 use holloway_tests::modes::{MODES, Mode};
-use holloway_tests::parallel::check_all;
 use std::num::NonZeroU32;
 
 #[test]
 fn results_are_right_in_every_mode() {
-    let benchmarks: Vec<&'static Benchmark> = BENCHMARKS.iter().collect();
-    check_all(
-        &benchmarks,
-        |benchmark| benchmark.name.to_string(),
-        |&benchmark| {
-            let program = compile_benchmark(benchmark, false)?;
-            for mode in MODES {
-                let flags = MachineArguments::from_flags([])?;
-                let options = |arguments, output| {
-                    let mut options = flags.vm_options(arguments, output);
-                    (mode.apply)(&mut options);
-                    relax(mode, &mut options);
-                    options
-                };
-                let (size, hooks) = (benchmark.quick_size, Hooks::none());
-                let measured = measure(benchmark, program.clone(), size, 1, options, hooks);
-                if measured.ending != Ending::Verified {
-                    return Err(format!("mode {}: {:?}", mode.name, measured.ending));
-                }
+    with_every_program(|benchmark, program| {
+        for mode in MODES {
+            let flags = MachineArguments::from_flags([])?;
+            let options = |arguments, output| {
+                let mut options = flags.vm_options(arguments, output);
+                (mode.apply)(&mut options);
+                relax(mode, &mut options);
+                options
+            };
+            let (size, hooks) = (benchmark.quick_size, Hooks::none());
+            let measured = measure(benchmark, program.clone(), size, 1, options, hooks);
+            if measured.ending != Ending::Verified {
+                return Err(format!("mode {}: {:?}", mode.name, measured.ending));
             }
-            Ok(())
-        },
-    );
+        }
+        Ok(())
+    });
 }
 
 /// These programs allocate millions of objects: collecting after each few of them would take hours.

@@ -3,19 +3,15 @@
 
 use holloway::compile::compile_benchmark;
 use holloway_benchmarks::measure::{Ending, Hooks, measure};
-use holloway_benchmarks::registry::{BENCHMARKS, Benchmark};
+use holloway_benchmarks::registry::Benchmark;
 use holloway_bytecode::verify::VerifiedProgram;
-use holloway_jit::Jit;
-use holloway_tests::parallel::check_all;
+use holloway_tests::benchmarks::with_every_program;
+use holloway_tests::modes::compiler;
 use holloway_vm::adaptive::Advice;
-use holloway_vm::compiled::{Compiler, CompilerFactory, TierOptions};
+use holloway_vm::compiled::TierOptions;
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Vm, VmOptions};
 use std::sync::Arc;
-
-fn compiler() -> Option<CompilerFactory> {
-    Some(Box::new(|program, model| Ok(Arc::new(Jit::new(program, model, true)?) as Arc<dyn Compiler>)))
-}
 
 /// Runs a benchmark program with these options; gives the digest of its machine code, how much was compiled, and what was learned.
 fn run(
@@ -37,25 +33,16 @@ fn run(
     }
 }
 
-/// Calls `with` for each benchmark program.
-fn with_every_program(with: impl Fn(&'static Benchmark, &Arc<VerifiedProgram>) -> Result<(), String> + Sync) {
-    let benchmarks: Vec<&'static Benchmark> = BENCHMARKS.iter().collect();
-    check_all(
-        &benchmarks,
-        |benchmark| benchmark.name.to_string(),
-        |&benchmark| with(benchmark, &compile_benchmark(benchmark, false)?),
-    );
-}
-
 #[test]
 fn two_replays_make_the_same_machine_code() {
     with_every_program(|benchmark, program| {
-        let first = TierOptions { compiler: compiler(), method_threshold: 20, ..TierOptions::default() };
+        let first =
+            TierOptions { compiler: Some(compiler()), method_threshold: 20, ..TierOptions::default() };
         let (_, _, advice) = run(benchmark, program, first, TimerSource::default())?;
         let text = serde_json::to_string(&advice).map_err(|error| error.to_string())?;
         let advice: Arc<Advice> = Arc::new(serde_json::from_str(&text).map_err(|e| e.to_string())?);
         let replay = || TierOptions {
-            compiler: compiler(),
+            compiler: Some(compiler()),
             replay: Some(advice.clone()),
             digests: true,
             ..TierOptions::default()
@@ -79,7 +66,7 @@ fn two_replays_make_the_same_machine_code() {
 fn synchronous_compilation_is_repeatable() {
     with_every_program(|benchmark, program| {
         let tiers = || TierOptions {
-            compiler: compiler(),
+            compiler: Some(compiler()),
             synchronous: true,
             digests: true,
             method_threshold: 20,
@@ -102,7 +89,7 @@ fn advice_that_does_not_fit_is_refused_with_the_reason() {
     let (towers, other) = (towers, sieve);
     let fits = compile_benchmark(towers, false).expect("it compiles");
     let tiers = TierOptions {
-        compiler: compiler(),
+        compiler: Some(compiler()),
         synchronous: true,
         method_threshold: 5,
         ..TierOptions::default()
@@ -131,7 +118,8 @@ fn advice_that_does_not_fit_is_refused_with_the_reason() {
     refused(&|a| a.instantiated[0].name.push('x'), "class");
     let mut wrong = advice.clone();
     wrong.version = 2;
-    let tiers = TierOptions { compiler: compiler(), replay: Some(Arc::new(wrong)), ..TierOptions::default() };
+    let tiers =
+        TierOptions { compiler: Some(compiler()), replay: Some(Arc::new(wrong)), ..TierOptions::default() };
     let vm = Vm::new(fits.clone(), VmOptions { tiers, ..VmOptions::default() });
     assert!(vm.err().is_some_and(|error| error.contains("does not fit the program: it has version 2")));
 }

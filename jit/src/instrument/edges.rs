@@ -3,11 +3,9 @@
 //! code are decided for the graph as it was.
 
 use crate::ir::{BlockId, InlineId, Node, Op, Region, Target, Terminator, Ty, Value};
-use hashbrown::HashMap;
 use holloway_profilers::Edge;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
-use std::hash::{BuildHasherDefault, DefaultHasher};
 
 /// Where the code of an edge goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,7 +21,7 @@ pub struct Edges {
     incoming: Vec<u32>,
     code: BTreeMap<(u32, u32), Vec<Value>>,
     /// What the instructions of each block's end come from.
-    origins: HashMap<u32, (InlineId, u32), BuildHasherDefault<DefaultHasher>>,
+    origins: Vec<(InlineId, u32)>,
 }
 
 impl Edges {
@@ -32,7 +30,7 @@ impl Edges {
         let mut incoming = vec![0; region.blocks.len()];
         // The region is entered at its first block without an edge.
         incoming[Region::ENTRY.index()] = 1;
-        let mut origins = HashMap::default();
+        let mut origins = Vec::with_capacity(region.blocks.len());
         for block in region.block_ids() {
             region.block(block).end.targets().for_each(|target| incoming[target.block.index()] += 1);
             let last = region.block(block).nodes.last().map(|&value| region.node(value));
@@ -43,7 +41,7 @@ impl Edges {
                 }
                 _ => of_node,
             };
-            origins.insert(block.0, origin);
+            origins.push(origin);
         }
         Edges { incoming, code: BTreeMap::new(), origins }
     }
@@ -55,7 +53,7 @@ impl Edges {
 
     /// Puts a node on an edge, behind what is there already.
     pub fn add(&mut self, region: &mut Region, edge: Edge, op: Op, args: &[Value], ty: Ty) -> Value {
-        let (inline, pc) = self.origins[&edge.from.0];
+        let (inline, pc) = self.origins[edge.from.index()];
         let node = Node { op, args: SmallVec::from_slice(args), ty, state: None, inline, pc };
         let value = region.add_node(node);
         self.code.entry((edge.from.0, edge.arm.0)).or_default().push(value);

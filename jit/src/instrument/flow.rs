@@ -1,12 +1,15 @@
 //! A region as the algorithms see it.
 
-use super::{SourceArm, edge};
+use super::edge;
 use crate::frequency::Frequencies;
 use crate::ir::{BlockId, Region, Source, Terminator};
 use holloway_profilers::{Arm, BranchArm, BranchId, ControlFlow, Edge, MethodId};
 
 /// Frequencies are counted in parts of one run of the entry.
 const RUN: f64 = 1_000_000.0;
+
+/// The outcome of a source branch that an edge is, if it is one.
+type SourceArm = Option<BranchArm>;
 
 /// Blocks, arms in the order of the targets of a block's end, frequencies, and the outcomes of source branches that the arms
 /// are.

@@ -16,7 +16,7 @@ mod paths;
 use crate::ir::{Op, Region, Ty};
 use edges::Edges;
 use flow::Flow;
-use holloway_profilers::{Arm, BranchArm, Edge};
+use holloway_profilers::{Arm, Edge};
 use holloway_vm::profiling::{CounterArea, Instrumentation, Instrumented};
 
 /// Why a region cannot be counted: it stays interpreted.
@@ -52,6 +52,3 @@ pub fn run(
 fn edge(from: usize, arm: usize) -> Edge {
     Edge { from: holloway_profilers::BlockId::new(from), arm: Arm::new(arm) }
 }
-
-/// What an edge is for the source.
-type SourceArm = Option<BranchArm>;

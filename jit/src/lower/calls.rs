@@ -180,7 +180,23 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// Tests the control word. Before the prologue's, whether there is room for what this code calls.
+    /// Tests the control word as a yieldpoint of this kind does. What follows is executed if it is taken, in a cold block; gives the block
+    /// in which to go on.
+    pub fn poll(&mut self, kind: YieldKind) -> clif::Block {
+        let control = self.builder.ins().load(types::I32, PLAIN, self.context, self.model.context.control);
+        let taken = match kind {
+            YieldKind::Loop | YieldKind::Header => {
+                self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThan, control, 0)
+            }
+            YieldKind::Prologue | YieldKind::Epilogue => control,
+        };
+        let (slow, next) = (self.new_cold_block(), self.new_block());
+        self.builder.ins().brif(taken, slow, &[], next, &[]);
+        self.switch_to(slow);
+        next
+    }
+
+    /// A yieldpoint. Before the prologue's, whether there is room for what this code calls.
     pub fn yieldpoint(&mut self, value: Value, kind: YieldKind) {
         if kind == YieldKind::Header {
             return;
@@ -199,16 +215,7 @@ impl Lowering<'_, '_> {
         if !self.model.yieldpoints {
             return;
         }
-        let control = self.builder.ins().load(types::I32, PLAIN, self.context, self.model.context.control);
-        let taken = match kind {
-            YieldKind::Loop | YieldKind::Header => {
-                self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThan, control, 0)
-            }
-            YieldKind::Prologue | YieldKind::Epilogue => control,
-        };
-        let (slow, next) = (self.new_cold_block(), self.new_block());
-        self.builder.ins().brif(taken, slow, &[], next, &[]);
-        self.switch_to(slow);
+        let next = self.poll(kind);
         self.store_place(value, Reason::Yieldpoint.name());
         if self.model.instrumentation.samples_paths() {
             self.tell_path(value);

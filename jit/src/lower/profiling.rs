@@ -5,8 +5,7 @@
 //! the cold block of its yieldpoint, so that nothing is executed for it as long as nobody samples.
 
 use super::function::Lowering;
-use crate::ir::{Op, Value};
-use cranelift_codegen::ir::condcodes::IntCC;
+use crate::ir::{Op, Value, YieldKind};
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
 use holloway_vm::compiled::Stub;
 use holloway_vm::profiling::{ForestFrame, NO_PATH};
@@ -40,12 +39,7 @@ impl Lowering<'_, '_> {
                 self.plain_call(Stub::GrowForest, [number, frame]);
             }
             Op::SamplePath => {
-                let control =
-                    self.builder.ins().load(types::I32, PLAIN, self.context, self.model.context.control);
-                let taken = self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThan, control, 0);
-                let (slow, next) = (self.new_cold_block(), self.new_block());
-                self.builder.ins().brif(taken, slow, &[], next, &[]);
-                self.switch_to(slow);
+                let next = self.poll(YieldKind::Loop);
                 let number = self.value(args[0]);
                 let version = self.constant(types::I64, u64::from(self.code));
                 self.preserving_call(Stub::SamplePath, &[version, number]);

@@ -103,27 +103,28 @@ impl<V: Copy + Default + PartialEq> OpenTable<V> {
     /// The value of a key, or the default: like [`Self::slot`] for a key that may not be added.
     #[inline]
     pub fn find(&mut self, key: u64) -> V {
-        let mask = self.slots.len() - 1;
-        let mut at = self.home(key) & mask;
-        loop {
-            let (there, value) = self.slots[at];
-            if there == key || value == V::default() {
-                return value;
-            }
-            self.further += 1;
-            at = (at + 1) & mask;
-        }
+        let (value, further) = self.probe(key);
+        self.further += further;
+        value
     }
 
     /// The value of a key, or the default. Is not counted as work.
     pub fn get(&self, key: u64) -> V {
+        self.probe(key).0
+    }
+
+    /// The value of a key, or the default, and how many slots further than its home it was found.
+    #[inline]
+    fn probe(&self, key: u64) -> (V, u64) {
         let mask = self.slots.len() - 1;
         let mut at = self.home(key) & mask;
+        let mut further = 0;
         loop {
             let (there, value) = self.slots[at];
             if there == key || value == V::default() {
-                return value;
+                return (value, further);
             }
+            further += 1;
             at = (at + 1) & mask;
         }
     }

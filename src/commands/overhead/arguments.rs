@@ -1,6 +1,7 @@
 //! The flags of `holloway overhead`, and what of the flags of a machine makes no sense there.
 
 use crate::options::{BenchSize, MachineArguments, Tier};
+use crate::profile::together;
 use crate::report::Stop;
 use crate::values;
 use clap::{Args, ValueEnum};
@@ -129,10 +130,6 @@ impl OverheadArguments {
 
     /// The configuration with which is compared.
     pub fn base(&self) -> Result<ProfileOptions, Stop> {
-        let mut options = ProfileOptions::default();
-        for &spec in &self.versus {
-            options.add(spec).map_err(|why| Stop::usage(format_args!("--vs {spec}: {why}")))?;
-        }
-        Ok(options)
+        together("--vs", &self.versus)
     }
 }

@@ -16,7 +16,7 @@ use holloway_bytecode::Native;
 ///
 /// # Safety
 /// The context is live, and the caller holds no other reference into the machinery.
-unsafe fn machinery<'a>(ctx: *mut Context) -> &'a mut Machinery {
+pub(crate) unsafe fn machinery<'a>(ctx: *mut Context) -> &'a mut Machinery {
     // SAFETY: by the caller's promise.
     unsafe { &mut *(*ctx).machine }
 }

@@ -18,7 +18,7 @@
 mod area;
 pub(crate) mod enter;
 pub(crate) mod frames;
-mod helpers;
+pub(crate) mod helpers;
 pub(crate) mod hot;
 pub(crate) mod leave;
 pub(crate) mod library;

@@ -61,7 +61,7 @@ pub enum Stub {
     CountPath,
     /// `(number, address of an [`crate::profiling::ForestFrame`])`: a path has ended and goes into the k-slab forest.
     GrowForest,
-    /// `()`: a path has ended where there is no yieldpoint: its number is in `path`, whose it is in `exit_place`.
+    /// `(version, number)`: a path has ended where there is no yieldpoint, while yieldpoints are taken.
     SamplePath,
 }
 

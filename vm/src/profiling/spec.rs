@@ -168,11 +168,7 @@ impl FromStr for ProfileSpec {
 }
 
 fn pep(keys: &Keys<'_>) -> Result<PepOptions, String> {
-    let shapes =
-        [("simplified", Shape::Simplified), ("arnold-grove", Shape::ArnoldGrove), ("timer", Shape::Timer)];
-    let skips = Skip::ALL.iter().map(|&skip| (skip.name(), skip)).collect::<Vec<_>>();
-    let overruns = Overrun::ALL.iter().map(|&overrun| (overrun.name(), overrun)).collect::<Vec<_>>();
-    let shape = keys.one_of("schedule", &shapes, Shape::Simplified)?;
+    let shape = keys.value("schedule", Shape::Simplified)?;
     let (samples, stride) = (keys.value("samples", SAMPLES)?, keys.value("stride", STRIDE)?);
     let window = match shape {
         Shape::Timer => match keys.text("samples").or(keys.text("stride")) {
@@ -186,8 +182,8 @@ fn pep(keys: &Keys<'_>) -> Result<PepOptions, String> {
         _ => Parameters::new(shape, samples, stride).map_err(|error| error.to_string())?,
     };
     let window = window
-        .with_skip(keys.one_of("skip", &skips, Skip::RoundRobin)?, keys.value("seed", 0u64)?)
-        .with_overrun(keys.one_of("overrun", &overruns, Overrun::Ignore)?);
+        .with_skip(keys.value("skip", Skip::RoundRobin)?, keys.value("seed", 0u64)?)
+        .with_overrun(keys.value("overrun", Overrun::Ignore)?);
     Ok(PepOptions { window, placement: keys.one_of("placement", PLACEMENTS, Placement::Smart)? })
 }
 

@@ -7,6 +7,7 @@
 use super::counters::CounterArea;
 use super::instrument::{Instrumentation, Instrumented, VersionPaths};
 use super::spec::ProfileOptions;
+use crate::compiled::helpers::machinery;
 use crate::compiled::{CodeId, Entry, Level};
 use crate::context::{Context, NO_PATH, control};
 use crate::vm::Machinery;
@@ -161,15 +162,6 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, path: u64, place: u64
         vm.profiling.record(VersionId((place >> 32) as u32), path);
     }
     decision.switch
-}
-
-/// The machinery behind a context.
-///
-/// # Safety
-/// The context is live, and the caller holds no other reference into the machinery.
-unsafe fn machinery<'a>(ctx: *mut Context) -> &'a mut Machinery {
-    // SAFETY: by the caller's promise.
-    unsafe { &mut *(*ctx).machine }
 }
 
 /// A path ended that is counted in the table.

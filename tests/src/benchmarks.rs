@@ -1,0 +1,19 @@
+//! The benchmark programs as tests use them.
+
+use crate::parallel::check_all;
+use holloway::compile::compile_benchmark;
+use holloway_benchmarks::registry::{BENCHMARKS, Benchmark};
+use holloway_bytecode::verify::VerifiedProgram;
+use std::sync::Arc;
+
+/// Calls `with` for each benchmark program.
+pub fn with_every_program(
+    with: impl Fn(&'static Benchmark, &Arc<VerifiedProgram>) -> Result<(), String> + Sync,
+) {
+    let benchmarks: Vec<&'static Benchmark> = BENCHMARKS.iter().collect();
+    check_all(
+        &benchmarks,
+        |benchmark| benchmark.name.to_string(),
+        |&benchmark| with(benchmark, &compile_benchmark(benchmark, false)?),
+    );
+}

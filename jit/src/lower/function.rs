@@ -206,9 +206,10 @@ fn needed_depth(region: &Region) -> u64 {
 impl Lowering<'_, '_> {
     fn run(&mut self) {
         let order: Vec<BlockId> = self.shape.graph.reverse_postorder().to_vec();
+        let aside = super::aside::Aside::of(self.region, &self.shape);
         for &block in &order {
             let target = self.blocks[block.index()];
-            if self.region.block(block).cold {
+            if self.region.block(block).cold || aside.contains(block) {
                 self.builder.set_cold_block(target);
             }
             if block != Region::ENTRY {
@@ -250,10 +251,13 @@ impl Lowering<'_, '_> {
         self.locate(inline, pc);
     }
 
-    /// A new block to go on in.
+    /// A new block to go on in. It stands aside if the one does that is left for it.
     pub fn new_block(&mut self) -> clif::Block {
         let block = self.builder.create_block();
         self.made_at.insert(block, self.at);
+        if self.stands_aside() {
+            self.builder.set_cold_block(block);
+        }
         block
     }
 
@@ -262,6 +266,11 @@ impl Lowering<'_, '_> {
         let block = self.new_block();
         self.builder.set_cold_block(block);
         block
+    }
+
+    /// Is the code that is being made away from the rest.
+    fn stands_aside(&self) -> bool {
+        self.builder.current_block().is_some_and(|block| self.builder.func.layout.is_cold(block))
     }
 
     /// What follows comes from this instruction.
@@ -273,7 +282,7 @@ impl Lowering<'_, '_> {
     /// What follows does this for the instruction whose code is being made.
     pub fn locate_part(&mut self, part: Part) {
         let (inline, pc) = self.at;
-        let cold = self.builder.current_block().is_some_and(|block| self.builder.func.layout.is_cold(block));
+        let cold = self.stands_aside();
         let origin =
             Origin { inline, function: self.region.inlines[inline.index()].function, pc, cold, part };
         let number = *self.location_numbers.entry(origin).or_insert_with(|| {

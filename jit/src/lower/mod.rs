@@ -20,6 +20,7 @@
 //! | [`sharing`] | which checks leave at the same place |
 //! | [`emit`] | from Cranelift's function to bytes and tables |
 
+mod aside;
 mod calls;
 pub mod emit;
 mod exits;

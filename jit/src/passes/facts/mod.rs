@@ -83,6 +83,7 @@ impl<'a> Facts<'a> {
         for &block in shape.graph.reverse_postorder() {
             facts.collect(block);
         }
+        references::meet(&mut facts);
         induction::add(&mut facts, Region::ENTRY);
         facts
     }

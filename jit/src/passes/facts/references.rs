@@ -1,8 +1,8 @@
 //! What is known of references: null or not, and of which class.
 
-use super::Facts;
-use super::Point;
-use crate::ir::{Op, RefTy, Value};
+use super::relations::Implied;
+use super::{Facts, Point};
+use crate::ir::{BlockId, Op, RefTy, Value};
 use holloway_bytecode::{ClassId, InterfaceId, Shape};
 
 /// A fact on a reference.
@@ -40,7 +40,71 @@ struct Known {
     failed: Vec<Op>,
 }
 
+/// A parameter of a block, which may be null by its type.
+struct Met {
+    block: BlockId,
+    param: Value,
+    /// What is passed for it from elsewhere and is not known not to be null there.
+    open: Vec<Value>,
+}
+
+/// Parameters of blocks that are null on none of the ways there: whatever is passed was tested, on its way or before, or
+/// is another such parameter. (So the reference with which one walks along a list is not null where its loop
+/// begins, if that is what the loop's end tests.)
+///
+/// All that may be so are supposed to be, until nothing contradicts: what is passed first around a loop was tested, and what
+/// is passed later is not null because it was not the round before.
+pub fn meet(facts: &mut Facts<'_>) {
+    let mut supposed: Vec<Met> = Vec::new();
+    for &block in facts.shape.graph.reverse_postorder() {
+        for (index, &param) in facts.region.block(block).params.iter().enumerate() {
+            let nullable = facts.region.ty(param).reference().is_some_and(|ty| ty.nullable);
+            if nullable && let Some(open) = facts.passed_open(block, index) {
+                supposed.push(Met { block, param, open });
+            }
+        }
+    }
+    loop {
+        let params: Vec<Value> = supposed.iter().map(|met| met.param).collect();
+        supposed.retain(|met| met.open.iter().all(|passed| params.contains(passed)));
+        if supposed.len() == params.len() {
+            break;
+        }
+    }
+    for met in supposed {
+        facts.add(Point::start(met.block), Implied::Reference(met.param, TypeFact::NotNull));
+    }
+}
+
 impl Facts<'_> {
+    /// What is passed for a parameter of a block and is not known not to be null there; `None` if that can never be known: it is
+    /// no parameter of a block, or null.
+    fn passed_open(&self, block: BlockId, index: usize) -> Option<Vec<Value>> {
+        let graph = &self.shape.graph;
+        let mut open = Vec::new();
+        for &edge in graph.in_edges(block).iter().filter(|&&edge| graph.is_reachable(graph.source(edge))) {
+            let from = graph.source(edge);
+            let number = graph.out_edges(from).position(|out| out == edge)?;
+            let passed = self.root(*self.region.block(from).end.targets().nth(number)?.args.get(index)?);
+            let implied = self.implied_by_edge(edge);
+            let tested = implied.iter().any(|implied| match implied {
+                Implied::Reference(value, TypeFact::Is(ty)) => *value == passed && !ty.nullable,
+                Implied::Reference(value, fact) => *value == passed && *fact == TypeFact::NotNull,
+                _ => false,
+            });
+            if tested {
+                continue;
+            }
+            match self.is_null_at(passed, Point::end(from)) {
+                Some(false) => {}
+                None if self.region.op(passed) == Op::Param => open.push(passed),
+                _ => return None,
+            }
+        }
+        // The entry has no way to it, and anything may be passed there.
+        (block != crate::ir::Region::ENTRY).then_some(open)
+    }
+
     fn known(&self, value: Value, point: Point) -> Known {
         let root = self.root(value);
         let mut known = Known { null: false, not_null: false, types: Vec::new(), failed: Vec::new() };

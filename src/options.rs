@@ -542,6 +542,7 @@ impl MachineArguments {
             method_threshold: if level.is_some() { 1 } else { defaults.method_threshold },
             loop_steps: if level.is_some() { 1 } else { defaults.loop_steps },
             code_cache: self.code_cache,
+            scatter: None,
             constants: self.learned.constants.clone().unwrap_or(defaults.constants),
             replay: self.learned.replay.clone(),
             digests: self.sync_compile || self.learned.wants_digests(),

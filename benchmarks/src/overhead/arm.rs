@@ -53,8 +53,8 @@ pub struct Sample {
 pub enum Purpose {
     /// To find out what is worth compiling: repeatably, at once.
     Learn,
-    /// To replay, profiled in this way.
-    Replay(Arc<Advice>, ProfileOptions),
+    /// To replay, profiled in this way, with code scattered as the number decides.
+    Replay(Arc<Advice>, ProfileOptions, u64),
     /// The same under a clock that takes, and counts, every yieldpoint.
     Count(Arc<Advice>, ProfileOptions),
 }
@@ -91,7 +91,10 @@ impl<'a> Arm<'a> {
                 options.tiers.synchronous = true;
                 None
             }
-            Purpose::Replay(advice, profile) => Some((advice, profile)),
+            Purpose::Replay(advice, profile, scatter) => {
+                options.tiers.scatter = Some(scatter);
+                Some((advice, profile))
+            }
             Purpose::Count(advice, profile) => {
                 options.timer = holloway_vm::timer::TimerSource::Virtual(u64::MAX);
                 Some((advice, profile))

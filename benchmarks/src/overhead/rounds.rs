@@ -93,7 +93,7 @@ pub fn round(
     for index in order(&mut random) {
         paddings.push(Vec::with_capacity(PADDING + random.random_range(0..MORE_PADDING)));
         let profile = if index == 1 { configurations.profile } else { configurations.base };
-        let purpose = Purpose::Replay(advice.clone(), profile);
+        let purpose = Purpose::Replay(advice.clone(), profile, random.random());
         arms[index] = Some(Arm::new(subject, host, learned.work, learned.expected, purpose)?);
     }
     let mut arms: Vec<Arm<'_>> = arms.into_iter().flatten().collect();

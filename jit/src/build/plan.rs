@@ -67,10 +67,12 @@ impl Weights {
             // Who counts failures knows the frame that the interpreter went on with: that is at the target.
             let failed =
                 || profile.has_failed(id, pc, "untaken") || profile.has_failed(id, target, "untaken");
-            self.counts[edge.index()] = count;
-            self.never[edge.index()] = count == 0 && total > 0;
-            self.pruned[edge.index()] =
-                options.prune_untaken && count == 0 && total >= PRUNE_AFTER && !failed();
+            // The interpreter counts no way out of a loop that it leaves for compiled code. Where that failed, the way was taken: it
+            // is not rare because nobody counted it.
+            let untaken = count == 0 && total > 0 && !failed();
+            self.counts[edge.index()] = if untaken || total == 0 { count } else { count.max(1) };
+            self.never[edge.index()] = untaken;
+            self.pruned[edge.index()] = options.prune_untaken && untaken && total >= PRUNE_AFTER;
         }
     }
 }

@@ -46,18 +46,22 @@ impl Edges {
         Edges { incoming, code: BTreeMap::new(), origins }
     }
 
+    /// What the instructions of a block's end come from.
+    pub fn origin(&self, block: BlockId) -> (InlineId, u32) {
+        self.origins[block.index()]
+    }
+
     /// How many edges lead to a block; for the entry, the way in counts.
     pub fn incoming(&self, block: BlockId) -> u32 {
         self.incoming[block.index()]
     }
 
     /// Puts a node on an edge, behind what is there already.
-    pub fn add(&mut self, region: &mut Region, edge: Edge, op: Op, args: &[Value], ty: Ty) -> Value {
+    pub fn add(&mut self, region: &mut Region, edge: Edge, op: Op) {
         let (inline, pc) = self.origins[edge.from.index()];
-        let node = Node { op, args: SmallVec::from_slice(args), ty, state: None, inline, pc };
+        let node = Node { op, args: SmallVec::new(), ty: Ty::None, state: None, inline, pc };
         let value = region.add_node(node);
         self.code.entry((edge.from.0, edge.arm.0)).or_default().push(value);
-        value
     }
 
     fn place_of(&self, region: &Region, from: BlockId, to: BlockId) -> Where {

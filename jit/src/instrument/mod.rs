@@ -5,15 +5,17 @@
 //! |---|---|
 //! | `flow` | the region as the algorithms see it: blocks, arms, frequencies, source branches |
 //! | `edges` | code on edges: at the source's end, at the target's beginning, or on a block of its own |
+//! | `loops` | loops with a single path, whose rounds need no register |
 //! | `paths` | the path register through the region, and what happens where paths end |
 //!
 //! Without anything to count, none of this runs and the region stays as it is.
 
 mod edges;
 mod flow;
+mod loops;
 mod paths;
 
-use crate::ir::{Op, Region, Ty};
+use crate::ir::{Op, Region};
 use edges::Edges;
 use flow::Flow;
 use holloway_profilers::{Arm, Edge};
@@ -30,10 +32,13 @@ pub fn run(
     version: u32,
 ) -> Result<Instrumented, String> {
     region.clear_unreachable();
+    let loops = if wanted.paths.is_some() { loops::single_paths(region) } else { Vec::new() };
     let flow = Flow::of(region);
     let mut edges = Edges::of(region);
     let paths = match &wanted.paths {
-        Some(wanted) => Some(paths::instrument(region, &flow, &mut edges, wanted, counters, version)?),
+        Some(wanted) => {
+            Some(paths::instrument(region, &flow, &mut edges, &loops, wanted, counters, version)?)
+        }
         None => None,
     };
     let mut counted = Vec::new();
@@ -41,7 +46,7 @@ pub fn run(
         for (edge, branch) in flow.branch_arms() {
             let counter = counters.allocate(1).ok_or(EXHAUSTED)?;
             counted.push((branch, counter));
-            edges.add(region, edge, Op::Count(counter), &[], Ty::None);
+            edges.add(region, edge, Op::Count(counter));
         }
     }
     edges.place(region);

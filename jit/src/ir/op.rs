@@ -313,13 +313,20 @@ pub enum Op {
     // Profiling: what `crate::instrument` puts into a finished region. Nothing of the program sees it.
     /// Increments a counter.
     Count(u32),
+    /// Sets the path register, which is memory of the activation.
+    SetPath(i64),
+    /// Adds to the path register.
+    AddPath(i64),
+    /// The path register and so much more: read where it is used, as constants are made where they are used.
+    Path(i64),
     /// `(number)`: a path has ended; increments the counter that comes so many after this one.
     CountPath(u32),
     /// `(number)`: a path has ended and is counted in a hash table.
     HashPath,
     /// `(number)`: a path has ended and goes into the k-slab forest.
     GrowForest,
-    /// `(number)`: a sampled path ends where there is no yieldpoint.
+    /// `(number)`: a sampled path ends where there is no yieldpoint; `(number, told)` in front of a loop whose yieldpoint tells
+    /// that number, which is that of a later round.
     SamplePath,
 }
 
@@ -428,6 +435,8 @@ impl Op {
                     | StoreElement(_)
                     | StoreGlobal(_)
                     | Count(_)
+                    | SetPath(_)
+                    | AddPath(_)
                     | CountPath(_)
                     | HashPath
                     | GrowForest
@@ -459,7 +468,7 @@ impl Op {
 
     /// A constant.
     pub fn is_constant(self) -> bool {
-        matches!(self, Op::Int(_) | Op::Float(_) | Op::Bool(_) | Op::Null | Op::Str(_))
+        matches!(self, Op::Int(_) | Op::Float(_) | Op::Bool(_) | Op::Null | Op::Str(_) | Op::Path(_))
     }
 }
 

@@ -152,6 +152,9 @@ mnemonics! {
     CallNative(_) => "calln",
     Yieldpoint(_) => "yieldpoint",
     Count(_) => "count",
+    SetPath(_) => "set_path",
+    AddPath(_) => "add_path",
+    Path(_) => "path",
     CountPath(_) => "count_path",
     HashPath => "hash_path",
     GrowForest => "grow_forest",
@@ -347,6 +350,7 @@ impl Printer<'_> {
                 format!("{}::{method}", names.interfaces.reference(interface.0))
             }
             Op::Yieldpoint(kind) => yield_kind(kind).to_string(),
+            Op::SetPath(number) | Op::AddPath(number) | Op::Path(number) => number.to_string(),
             Op::Count(counter) | Op::CountPath(counter) => counter.to_string(),
             _ => return None,
         })

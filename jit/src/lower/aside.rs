@@ -7,14 +7,14 @@ use crate::ir::{BlockId, Region};
 /// What is executed less than this part of the times that the way past it is, stands aside.
 const SELDOM: f64 = 0.1;
 
-/// The blocks that stand aside.
-pub struct Aside(Vec<bool>);
+/// For each block that stands aside, what it is seldom in comparison with.
+pub struct Aside(Vec<Option<BlockId>>);
 
 impl Aside {
     /// Decides by the region's counts.
     pub fn of(region: &Region, shape: &Shape) -> Aside {
         let found = Frequencies::of(region, shape);
-        let mut aside = vec![false; region.blocks.len()];
+        let mut measures: Vec<Option<BlockId>> = vec![None; region.blocks.len()];
         for &block in shape.graph.reverse_postorder() {
             let innermost = |block| shape.loops.innermost(block);
             // What comes behind a loop is measured by what came in front of it.
@@ -29,14 +29,17 @@ impl Aside {
                 dominator = shape.dominators.immediate(inside);
             }
             let Some(dominator) = dominator else { continue };
-            aside[block.index()] =
-                aside[dominator.index()] || found.block(block) < SELDOM * found.block(dominator);
+            // What is aside of something is measured by that, too: a loop in there may be worth a place in the middle.
+            let measure = measures[dominator.index()].unwrap_or(dominator);
+            if found.block(block) < SELDOM * found.block(measure) {
+                measures[block.index()] = Some(measure);
+            }
         }
-        Aside(aside)
+        Aside(measures)
     }
 
     /// Does a block stand aside.
     pub fn contains(&self, block: BlockId) -> bool {
-        self.0[block.index()]
+        self.0[block.index()].is_some()
     }
 }

@@ -99,6 +99,8 @@ pub(super) struct Lowering<'a, 'b> {
     made_at: FixedMap<clif::Block, (InlineId, u32)>,
     /// Where the frame has its place in the k-slab forest.
     pub forest_frame: Option<clif::StackSlot>,
+    /// The path register.
+    pub path_register: Option<clif::StackSlot>,
     pub refusal: Option<Refusal>,
 }
 
@@ -143,6 +145,7 @@ pub fn lower(
         at: (InlineId::ROOT, 0),
         made_at: FixedMap::default(),
         forest_frame: None,
+        path_register: None,
         refusal: None,
     };
     lowering.run();
@@ -301,6 +304,7 @@ impl Lowering<'_, '_> {
             Op::Null => self.constant(types::I64, 0),
             Op::Str(string) => self.constant(types::I64, self.model.string(string)),
             Op::Float(bits) => self.constant(types::F64, bits),
+            Op::Path(more) => self.path(more),
             _ => match self.values[value.index()] {
                 Some(value) => value,
                 None => {

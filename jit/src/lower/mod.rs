@@ -12,6 +12,8 @@
 //! | file | what it does |
 //! |---|---|
 //! | [`function`] | blocks, parameters, order, branches |
+//! | `aside` | blocks that run seldom and stand behind the others |
+//! | `profiling` | counters, the path register, ends of paths |
 //! | `values` | nodes that compute |
 //! | `memory` | fields, elements, allocation, barriers |
 //! | `calls` | calls, natives, yieldpoints |

@@ -8,7 +8,7 @@ use super::function::Lowering;
 use crate::ir::{Op, Value, YieldKind};
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
 use holloway_vm::compiled::Stub;
-use holloway_vm::profiling::{ForestFrame, NO_PATH};
+use holloway_vm::profiling::{ForestFrame, NO_PATH, PathEnd};
 
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
 
@@ -19,6 +19,18 @@ impl Lowering<'_, '_> {
             Op::Count(counter) => {
                 let base = self.counters();
                 self.increment(base, counter);
+            }
+            Op::SetPath(number) => {
+                let register = self.path_register();
+                let number = self.builder.ins().iconst(types::I32, number & 0xffff_ffff);
+                let flags = self.path_flags();
+                self.builder.ins().store(flags, number, register, 0);
+            }
+            Op::AddPath(more) => {
+                let (register, flags) = (self.path_register(), self.path_flags());
+                let number = self.builder.ins().uload32(flags, register, 0);
+                let number = self.builder.ins().iadd_imm_s(number, more);
+                self.builder.ins().istore32(flags, number, register, 0);
             }
             Op::CountPath(first) => {
                 let number = self.value(args[0]);
@@ -41,13 +53,35 @@ impl Lowering<'_, '_> {
             Op::SamplePath => {
                 let next = self.poll(YieldKind::Loop);
                 let number = self.value(args[0]);
-                let version = self.constant(types::I64, u64::from(self.code));
-                self.preserving_call(Stub::SamplePath, &[version, number]);
+                let told = args.get(1).and_then(|&told| self.region.int(told));
+                let place = PathEnd { version: self.code, told: told.map(|told| told as u32) };
+                let place = self.constant(types::I64, place.word());
+                self.preserving_call(Stub::SamplePath, &[place, number]);
                 self.builder.ins().jump(next, &[]);
                 self.switch_to(next);
             }
             _ => {}
         }
+    }
+
+    fn path_register(&mut self) -> clif::Value {
+        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, 4, 2);
+        let slot = *self.path_register.get_or_insert_with(|| self.builder.create_sized_stack_slot(slot));
+        self.builder.ins().stack_addr(types::I64, slot, 0)
+    }
+
+    /// The path register is memory that nothing else names: what is known of the rest survives a store to it.
+    fn path_flags(&mut self) -> MemFlagsData {
+        let region = clif::AliasRegionData { user_id: 0, description: "path register".into() };
+        PLAIN.with_alias_region(Some(self.builder.func.dfg.alias_regions.insert(region)))
+    }
+
+    /// The path register and so much more.
+    pub fn path(&mut self, more: i64) -> clif::Value {
+        let (register, flags) = (self.path_register(), self.path_flags());
+        // Extended by the load: one that is part of another instruction would want the address in a register, all the way.
+        let number = self.builder.ins().uload32(flags, register, 0);
+        self.builder.ins().iadd_imm_s(number, more)
     }
 
     /// Calls a helper with the C convention, with the context and these words.

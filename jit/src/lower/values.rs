@@ -44,7 +44,13 @@ impl Lowering<'_, '_> {
         let args = &node.args;
         let result = match node.op {
             // Made where they are used.
-            Op::Int(_) | Op::Float(_) | Op::Bool(_) | Op::Null | Op::Str(_) | Op::Virtual(_) => return,
+            Op::Int(_)
+            | Op::Float(_)
+            | Op::Bool(_)
+            | Op::Null
+            | Op::Str(_)
+            | Op::Path(_)
+            | Op::Virtual(_) => return,
             Op::Param => return,
             Op::Argument(index) => {
                 let entry = self.builder.current_block().unwrap_or_else(|| unreachable!("a block is open"));
@@ -202,7 +208,13 @@ impl Lowering<'_, '_> {
                 self.yieldpoint(value, kind);
                 return;
             }
-            Op::Count(_) | Op::CountPath(_) | Op::HashPath | Op::GrowForest | Op::SamplePath => {
+            Op::Count(_)
+            | Op::SetPath(_)
+            | Op::AddPath(_)
+            | Op::CountPath(_)
+            | Op::HashPath
+            | Op::GrowForest
+            | Op::SamplePath => {
                 self.profiling(node.op, &node.args);
                 return;
             }

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 /// Pieces begin at multiples of this: a cache line, so that the speed of a loop does not depend on its neighbours.
 const ALIGNMENT: usize = 64;
+/// Where pieces are scattered, they begin a multiple of this behind: machine code has constants that need it.
+const STEP: usize = 16;
 /// Bytes of a page.
 const PAGE: usize = 4096;
 
@@ -18,11 +20,14 @@ pub struct CodeArea {
     /// Free pieces: offset and length.
     free: BTreeMap<usize, usize>,
     used: usize,
+    /// What decides how far behind a cache line's beginning the next piece begins, if that is to be by chance.
+    scatter: Option<u64>,
 }
 
 impl CodeArea {
-    /// Reserves address space for at most `size` bytes.
-    pub fn new(size: usize) -> std::io::Result<CodeArea> {
+    /// Reserves address space for at most `size` bytes. With a seed, pieces begin anywhere in a cache line, so that loops in them do:
+    /// what the same code takes differs by where it lies, and who compares two codes wants the average.
+    pub fn new(size: usize, scatter: Option<u64>) -> std::io::Result<CodeArea> {
         let size = size.div_ceil(PAGE).max(1) * PAGE;
         // SAFETY: a fresh private mapping without access.
         let base = unsafe {
@@ -38,7 +43,7 @@ impl CodeArea {
         if base == libc::MAP_FAILED {
             return Err(std::io::Error::last_os_error());
         }
-        Ok(CodeArea { base: base.cast(), size, free: BTreeMap::from([(0, size)]), used: 0 })
+        Ok(CodeArea { base: base.cast(), size, free: BTreeMap::from([(0, size)]), used: 0, scatter })
     }
 
     /// Bytes in use.
@@ -48,20 +53,30 @@ impl CodeArea {
 
     /// Room for `length` bytes: its address. `None` if there is no piece so long.
     pub fn allocate(&mut self, length: usize) -> Option<*const u8> {
-        let length = length.div_ceil(ALIGNMENT).max(1) * ALIGNMENT;
+        let behind = self.next_distance();
+        let length = (length + behind).div_ceil(ALIGNMENT).max(1) * ALIGNMENT;
         let (&offset, &available) = self.free.iter().find(|&(_, &available)| available >= length)?;
         self.free.remove(&offset);
         if available > length {
             self.free.insert(offset + length, available - length);
         }
         self.used += length;
-        Some(self.base.wrapping_add(offset))
+        Some(self.base.wrapping_add(offset + behind))
+    }
+
+    fn next_distance(&mut self) -> usize {
+        let Some(state) = &mut self.scatter else { return 0 };
+        // A linear congruential generator (Knuth's), of which the highest bits are good.
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 32) as usize % (ALIGNMENT / STEP) * STEP
     }
 
     /// Gives the piece at `address`, allocated with `length`, back.
     pub fn release(&mut self, address: *const u8, length: usize) {
-        let mut length = length.div_ceil(ALIGNMENT).max(1) * ALIGNMENT;
         let mut offset = address as usize - self.base as usize;
+        let behind = offset % ALIGNMENT;
+        offset -= behind;
+        let mut length = (length + behind).div_ceil(ALIGNMENT).max(1) * ALIGNMENT;
         self.used -= length;
         if let Some((&before, &size)) = self.free.range(..offset).next_back()
             && before + size == offset

@@ -32,6 +32,8 @@ pub struct TierOptions {
     pub loop_steps: u32,
     /// Bytes of executable memory.
     pub code_cache: usize,
+    /// Methods begin anywhere in a cache line, as this number decides, instead of at its beginning.
+    pub scatter: Option<u64>,
     /// Compiled code has yieldpoints. Without them it cannot be interrupted and threads do not switch in it: only for measuring
     /// what they cost.
     pub yieldpoints: bool,
@@ -57,6 +59,7 @@ impl Default for TierOptions {
             method_threshold: 300,
             loop_steps: 2,
             code_cache: 64 << 20,
+            scatter: None,
             yieldpoints: true,
             osr_every_backedge: false,
             deopt_every: None,

@@ -2,8 +2,8 @@
 //! count, [`Instrumented`] says what the counts of one piece of code mean.
 
 use holloway_bytecode::FunctionId;
-use holloway_profilers::BranchArm;
 use holloway_profilers::paths::{PathDag, Placement};
+use holloway_profilers::{BranchArm, PathNumber};
 
 /// What compiled code is to count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -73,4 +73,7 @@ pub struct VersionPaths {
     pub additions: u32,
     /// Ends of paths that have no yieldpoint of their own.
     pub added_ends: u32,
+    /// For loops of which only samples are taken: the number that their yieldpoint tells, and the one that it means if the end
+    /// of a path seen just before is that in front of the loop.
+    pub first_rounds: Vec<(PathNumber, PathNumber)>,
 }

@@ -26,5 +26,5 @@ pub use instrument::{
     Instrumentation, Instrumented, MOST_IN_ARRAY, PathInstrumentation, Storage, VersionPaths,
 };
 pub use spec::{PepOptions, ProfileOptions, ProfileSpec};
-pub use state::{ForestFrame, Version};
+pub use state::{ForestFrame, PathEnd, Version};
 pub(crate) use state::{Profiling, count_path, grow_forest, sample_path, yieldpoint};

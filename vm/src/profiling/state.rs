@@ -48,6 +48,30 @@ impl ForestFrame {
     }
 }
 
+/// The end of a path where there is no yieldpoint, as compiled code says it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PathEnd {
+    /// Of which code.
+    pub version: u32,
+    /// In front of a loop: the number that its yieldpoint tells, in any round.
+    pub told: Option<u32>,
+}
+
+impl PathEnd {
+    /// No number of a path: they are below 2^31.
+    const NOT_TOLD: u32 = u32::MAX;
+
+    /// Packed into a word.
+    pub fn word(self) -> u64 {
+        u64::from(self.version) | u64::from(self.told.unwrap_or(PathEnd::NOT_TOLD)) << 32
+    }
+
+    fn from_word(word: u64) -> PathEnd {
+        let told = (word >> 32) as u32;
+        PathEnd { version: word as u32, told: (told != PathEnd::NOT_TOLD).then_some(told) }
+    }
+}
+
 /// The profilers of a machine.
 pub(crate) struct Profiling {
     pub(super) options: ProfileOptions,
@@ -59,6 +83,8 @@ pub(crate) struct Profiling {
     pub(super) schedule: Option<Schedule>,
     pub(super) samples: SampledPaths,
     pub(super) losses: Losses,
+    /// The end of a path that was seen last is in front of a loop: its code, and the number that the loop's yieldpoint tells.
+    entered: Option<(VersionId, PathNumber)>,
 }
 
 impl Profiling {
@@ -86,6 +112,7 @@ impl Profiling {
             schedule,
             samples: SampledPaths::default(),
             losses: Losses::default(),
+            entered: None,
         })
     }
 
@@ -126,6 +153,21 @@ impl Profiling {
         }
     }
 
+    /// The number of the path that ends where `told` is said, if nothing was seen since `entered`.
+    fn meant(
+        &self,
+        entered: Option<(VersionId, PathNumber)>,
+        version: VersionId,
+        told: PathNumber,
+    ) -> PathNumber {
+        if entered != Some((version, told)) {
+            return told;
+        }
+        let paths = self.versions.get(&version.0).and_then(|version| version.instrumented.paths.as_ref());
+        let mut rounds = paths.into_iter().flat_map(|paths| &paths.first_rounds);
+        rounds.find(|rounds| rounds.0 == told).map_or(told, |rounds| rounds.1)
+    }
+
     /// Takes a sample of a path.
     fn record(&mut self, version: VersionId, path: PathNumber) {
         let versions = &self.versions;
@@ -141,6 +183,7 @@ impl Profiling {
 /// A yieldpoint was taken, after a tick or in an open window: `path` ends there, if any does, of the code at `place`. Samples if the
 /// schedule says so, and sets the control word to what the schedule needs. True if threads are to be switched.
 pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, path: u64, place: u64) -> bool {
+    let entered = vm.profiling.entered.take();
     let Some(schedule) = &mut vm.profiling.schedule else { return ticked };
     if ticked {
         schedule.tick();
@@ -159,7 +202,9 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, path: u64, place: u64
         }
     }
     if decision.verdict(0) == Verdict::Take {
-        vm.profiling.record(VersionId((place >> 32) as u32), path);
+        let version = VersionId((place >> 32) as u32);
+        let path = vm.profiling.meant(entered, version, path);
+        vm.profiling.record(version, path);
     }
     decision.switch
 }
@@ -182,15 +227,22 @@ pub(crate) unsafe extern "C" fn grow_forest(ctx: *mut Context, path: u64, frame:
 }
 
 /// A path ended where there is no yieldpoint, while yieldpoints are taken. Only an open window is interested.
-pub(crate) unsafe extern "C" fn sample_path(ctx: *mut Context, version: u64, path: u64) {
+pub(crate) unsafe extern "C" fn sample_path(ctx: *mut Context, end: u64, path: u64) {
     // SAFETY: as `count_path`.
     let vm = unsafe { machinery(ctx) };
+    let PathEnd { version, told } = PathEnd::from_word(end);
+    vm.profiling.entered = None;
     if let Some(schedule) = &mut vm.profiling.schedule
         && schedule.window(0).is_open()
     {
         // What else the schedule decides, the next yieldpoint sees: the control word stays as it is until then.
-        if schedule.yieldpoint(YieldKind::Header).verdict(0) == Verdict::Take {
-            vm.profiling.record(VersionId(version as u32), path);
+        let taken = schedule.yieldpoint(YieldKind::Header).verdict(0) == Verdict::Take;
+        // Otherwise the next yieldpoint need not be the next that is seen.
+        if schedule.window(0).is_open() {
+            vm.profiling.entered = told.map(|told| (VersionId(version), PathNumber::from(told)));
+        }
+        if taken {
+            vm.profiling.record(VersionId(version), path);
         }
     }
 }

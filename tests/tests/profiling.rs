@@ -80,6 +80,19 @@ fn edges_of(found: &Collected, paths: &PathProfile) -> EdgeProfile {
     })
 }
 
+/// Every outcome of a branch that was counted is on a path, but for those on paths that were dropped; and no other is.
+fn edges_are_on_paths(found: &Collected, edges: &EdgeProfile, paths: &PathProfile) -> Result<(), String> {
+    let on_paths = edges_of(found, paths);
+    for (branch, arms) in edges.iter() {
+        for (counted, on_path) in arms.iter().zip(on_paths.arms(branch).iter().chain(std::iter::repeat(&0))) {
+            if on_path > counted || on_path < counted && found.losses.total() == 0 {
+                return Err(format!("{branch:?} was counted {arms:?}, on paths {:?}", on_paths.arms(branch)));
+            }
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn edges_paths_samples_and_sequences_agree() {
     with_every_program(|benchmark, program| {
@@ -98,14 +111,7 @@ fn agree(found: &Collected) -> Result<(), String> {
         return Err("something is missing".into());
     };
     // Every edge is on a path that was counted, or on one that was dropped.
-    let on_paths = edges_of(found, paths);
-    for (branch, arms) in edges.iter() {
-        for (counted, on_path) in arms.iter().zip(on_paths.arms(branch).iter().chain(std::iter::repeat(&0))) {
-            if on_path > counted || on_path < counted && found.losses.total() == 0 {
-                return Err(format!("{branch:?} was counted {arms:?}, on paths {:?}", on_paths.arms(branch)));
-            }
-        }
-    }
+    edges_are_on_paths(found, edges, paths)?;
     // A sequence of one path is a path.
     let mut total = 0;
     for gram in iterated.paths.grams().iter().filter(|gram| gram.paths.len() == 1) {
@@ -143,22 +149,7 @@ fn samples_of_everything_are_counts() {
         let (Some(edges), Some(sampled)) = (&found.edges, &found.sampled) else {
             return Err("something is missing".into());
         };
-        let on_paths = edges_of(&found, &sampled.paths);
-        let mut open = 0;
-        for (branch, arms) in edges.iter() {
-            let on_paths = on_paths.arms(branch).iter().chain(std::iter::repeat(&0));
-            for (counted, on_paths) in arms.iter().zip(on_paths) {
-                if on_paths > counted {
-                    return Err(format!("{branch:?} was counted {arms:?}, but sampled {on_paths} times"));
-                }
-                open += counted - on_paths;
-            }
-        }
-        // Only what was dropped is missing, and the first path if it ended without a yieldpoint.
-        if found.losses.total() == 0 && open > 0 {
-            return Err(format!("{open} outcomes of branches are on no sampled path"));
-        }
-        Ok(())
+        edges_are_on_paths(&found, edges, &sampled.paths)
     });
 }
 

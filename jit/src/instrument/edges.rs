@@ -46,11 +46,6 @@ impl Edges {
         Edges { incoming, code: BTreeMap::new(), origins }
     }
 
-    /// What the instructions of a block's end come from.
-    pub fn origin(&self, block: BlockId) -> (InlineId, u32) {
-        self.origins[block.index()]
-    }
-
     /// How many edges lead to a block; for the entry, the way in counts.
     pub fn incoming(&self, block: BlockId) -> u32 {
         self.incoming[block.index()]
@@ -58,10 +53,19 @@ impl Edges {
 
     /// Puts a node on an edge, behind what is there already.
     pub fn add(&mut self, region: &mut Region, edge: Edge, op: Op) {
-        let (inline, pc) = self.origins[edge.from.index()];
-        let node = Node { op, args: SmallVec::new(), ty: Ty::None, state: None, inline, pc };
-        let value = region.add_node(node);
+        let value = self.node(region, BlockId(edge.from.0), op);
         self.code.entry((edge.from.0, edge.arm.0)).or_default().push(value);
+    }
+
+    /// Puts a node in front of a block's end, for all edges out of it.
+    pub fn add_to_all(&self, region: &mut Region, from: BlockId, op: Op) {
+        let value = self.node(region, from, op);
+        region.block_mut(from).nodes.push(value);
+    }
+
+    fn node(&self, region: &mut Region, from: BlockId, op: Op) -> Value {
+        let (inline, pc) = self.origins[from.index()];
+        region.add_node(Node { op, args: SmallVec::new(), ty: Ty::None, state: None, inline, pc })
     }
 
     fn place_of(&self, region: &Region, from: BlockId, to: BlockId) -> Where {
@@ -86,18 +90,21 @@ impl Edges {
                     begin.splice(0..0, nodes.iter().copied());
                 }
                 Where::Own => {
-                    let block = region.add_block();
-                    let cold = region.block(target.block).cold || region.block(from).cold;
-                    let own = region.block_mut(block);
-                    own.nodes = nodes.clone();
-                    own.cold = cold;
-                    own.end = Terminator::Jump(target);
-                    let found = region.block_mut(from).end.targets_mut().nth(arm);
-                    if let Some(found) = found {
-                        *found = Target::plain(block);
-                    }
+                    let block = split(region, from, arm);
+                    region.block_mut(block).nodes = nodes.clone();
                 }
             }
         }
     }
+}
+
+/// Makes a block of its own on an edge, by its number among those out of a block.
+pub fn split(region: &mut Region, from: BlockId, arm: usize) -> BlockId {
+    let block = region.add_block();
+    let Some(target) = region.block_mut(from).end.targets_mut().nth(arm) else { return block };
+    let target = std::mem::replace(target, Target::plain(block));
+    let cold = region.block(from).cold || region.block(target.block).cold;
+    let own = region.block_mut(block);
+    (own.cold, own.end) = (cold, Terminator::Jump(target));
+    block
 }

@@ -16,9 +16,10 @@
 //!
 //! That is exact, for between preheader and yieldpoint nothing is called: no other end of a path, no switch of threads.
 
+use super::edges::split;
 use crate::frequency::Frequencies;
 use crate::ir::region::Shape;
-use crate::ir::{BlockId, Op, Region, Target, Terminator, YieldKind};
+use crate::ir::{BlockId, Op, Region, Terminator, YieldKind};
 
 /// Loops that are entered for fewer rounds are left as they are: the poll in front costs more than it spares.
 const FEWEST_ROUNDS: f64 = 4.0;
@@ -115,15 +116,4 @@ fn round(region: &Region, shape: &Shape, header: BlockId) -> Option<(Vec<BlockId
             return Some((blocks, yields?));
         }
     }
-}
-
-/// A block of its own on an edge.
-fn split(region: &mut Region, from: BlockId, number: usize) -> BlockId {
-    let block = region.add_block();
-    let Some(target) = region.block_mut(from).end.targets_mut().nth(number) else { return block };
-    let target = std::mem::replace(target, Target::plain(block));
-    let cold = region.block(from).cold || region.block(target.block).cold;
-    let own = region.block_mut(block);
-    (own.cold, own.end) = (cold, Terminator::Jump(target));
-    block
 }

@@ -42,8 +42,8 @@ pub fn instrument(
     version: u32,
 ) -> Result<VersionPaths, String> {
     let yields = |block: &BlockId| yieldpoint(region, *block, YieldKind::Loop).is_some();
-    let in_front = loops.iter().map(|inside| inside.preheader);
-    let cuts = region.block_ids().filter(yields).chain(in_front);
+    let in_front: Vec<BlockId> = loops.iter().map(|inside| inside.preheader).collect();
+    let cuts = region.block_ids().filter(yields).chain(in_front.iter().copied());
     let cuts = cuts.map(|block| holloway_profilers::BlockId(block.0)).collect();
     let mut options = Options { cut: Cut::Blocks(cuts), placement: wanted.placement, ..Options::default() };
     let plan = loop {
@@ -73,7 +73,6 @@ pub fn instrument(
         _ => Vec::new(),
     };
     let first_rounds = rounds.iter().map(|rounds| (rounds.told, rounds.first)).collect();
-    let in_front = loops.iter().map(|inside| inside.preheader).collect();
     let constants = Constants::new();
     Register { plan: &plan, flow, wanted, counters, constants, in_front, rounds }.thread(region, edges);
     Ok(VersionPaths { dag, counters, places, additions, added_ends, first_rounds })
@@ -237,10 +236,7 @@ impl Register<'_> {
                 && frequency(arm) * 4 >= all
                 && let Some(op) = after[arm].settled()
             {
-                let (inline, pc) = edges.origin(block);
-                let node = Node { op, args: SmallVec::new(), ty: Ty::None, state: None, inline, pc };
-                let value = region.add_node(node);
-                region.block_mut(block).nodes.push(value);
+                edges.add_to_all(region, block, op);
                 let done = after[arm];
                 for other in &mut after {
                     if let (Number::Register(more), Number::Register(done)) = (&mut *other, done) {

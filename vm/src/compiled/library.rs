@@ -201,20 +201,19 @@ pub(crate) fn start(vm: &mut Machinery) -> bool {
         }
     };
     let functions = vm.program.functions.len();
-    let made =
-        CodeArea::new(vm.compiled.options.code_cache, vm.compiled.options.scatter).and_then(|mut area| {
-            // A thunk for each method, so that compiled code can call all of them in the same way.
-            let mut bytes = Vec::with_capacity(functions * stubs::THUNK);
-            for function in 0..functions as u32 {
-                bytes.extend_from_slice(&stubs::thunk(vm.code.method(FunctionId(function))));
-            }
-            let thunks = area
-                .allocate(bytes.len())
-                .ok_or_else(|| std::io::Error::other("the code cache is too small"))?;
-            area.write(thunks, &bytes)?;
-            let queue = Queue::start(compiler.clone(), vm.program.clone(), vm.signals.clone())?;
-            Ok((area, thunks, queue))
-        });
+    let options = &vm.compiled.options;
+    let made = CodeArea::new(options.code_cache, options.scatter).and_then(|mut area| {
+        // A thunk for each method, so that compiled code can call all of them in the same way.
+        let mut bytes = Vec::with_capacity(functions * stubs::THUNK);
+        for function in 0..functions as u32 {
+            bytes.extend_from_slice(&stubs::thunk(vm.code.method(FunctionId(function))));
+        }
+        let thunks =
+            area.allocate(bytes.len()).ok_or_else(|| std::io::Error::other("the code cache is too small"))?;
+        area.write(thunks, &bytes)?;
+        let queue = Queue::start(compiler.clone(), vm.program.clone(), vm.signals.clone())?;
+        Ok((area, thunks, queue))
+    });
     match made {
         Ok((area, thunks, queue)) => {
             vm.code.set_thunks(thunks, stubs::THUNK);

@@ -58,7 +58,7 @@ pub struct PathEnd {
 }
 
 impl PathEnd {
-    /// No number of a path: they are below 2^31.
+    /// No number of a path: all the paths of a piece of code have smaller ones.
     const NOT_TOLD: u32 = u32::MAX;
 
     /// Packed into a word.

@@ -7,6 +7,7 @@ use crate::heap::Run;
 use crate::layout::Header;
 use crate::loader::ReceiverCell;
 use crate::vm::Machinery;
+use holloway_profilers::kblpp::Addresses;
 use std::sync::atomic::AtomicI32;
 
 /// Prologues and epilogues take their yieldpoint if the control word is not zero, loop headers only if it is
@@ -56,6 +57,8 @@ pub struct Context {
     pub native_limit: *const u8,
     /// Counter 0 of compiled code, if it counts.
     pub counters: *mut u64,
+    /// The nodes of the k-slab forest, if there is one.
+    pub forest: Addresses,
     /// The number of the path that ends at a yieldpoint that is taken; [`NO_PATH`] if none ends there.
     pub path: u64,
     /// Where the running compiled code stands, set before it calls a helper.
@@ -90,6 +93,7 @@ impl Default for Context {
             stubs: Stub::addresses(),
             native_limit: std::ptr::null(),
             counters: std::ptr::null_mut(),
+            forest: Addresses { nodes: std::ptr::null_mut(), next: std::ptr::null() },
             path: NO_PATH,
             exit_place: 0,
             exit_depth: 0,

@@ -183,8 +183,8 @@ impl Vm {
         heap.set_observer(options.gc_log.take());
         let mut globals = vec![0u64; program.globals.len()].into_boxed_slice();
         let box_header = |class| (classes.offset(class) as u64) << 32;
-        let profiling = Profiling::new(options.profile)?;
-        let context = Box::new(Context {
+        let mut profiling = Profiling::new(options.profile)?;
+        let mut context = Box::new(Context {
             classes: classes.base(),
             runs: heap.runs(),
             globals: globals.as_mut_ptr(),
@@ -197,6 +197,9 @@ impl Vm {
             ],
             ..Context::default()
         });
+        if let Some(forest) = &mut profiling.forest {
+            context.forest = forest.addresses();
+        }
         let tiers = std::mem::take(&mut options.tiers);
         if let Some(advice) = &tiers.replay {
             advice.check(&program).map_err(|why| format!("the advice does not fit the program: {why}"))?;

@@ -24,12 +24,13 @@ use crate::ir::{BlockId, InlineId, Node, Op, Region, StateKind, Terminator, Ty, 
 use crate::passes::edit::Constants;
 use holloway_bytecode::FunctionId;
 use holloway_profilers::VersionId;
+use holloway_profilers::kblpp::NodeLayout;
 use holloway_profilers::paths::{Action, Cut, Options, PathDag, Plan};
-use holloway_vm::profiling::{CounterArea, MOST_IN_ARRAY, PathInstrumentation, Storage, VersionPaths};
+use holloway_vm::profiling::{CounterArea, MOST_IN_ARRAY, PathInstrumentation, Roots, Storage, VersionPaths};
 use smallvec::SmallVec;
 
-/// The path register has 32 bits, and one number must be left that means none.
-const MOST_PATHS: u64 = u32::MAX as u64;
+/// The path register has 32 bits, one number must be left that means none, and the k-slab forest labels its nodes with these.
+const MOST_PATHS: u64 = NodeLayout::LABELS;
 
 /// Puts the path register and the ends of paths into a region. Additions on edges are left to `edges`.
 pub fn instrument(
@@ -57,6 +58,12 @@ pub fn instrument(
     };
     let dag = PathDag::new(&plan, VersionId(version), |edge| flow.branch(edge));
     let places = region.block_ids().map(|block| place(region, block)).collect();
+    let roots = if wanted.forest {
+        let count = plan.paths().next_power_of_two().min(Roots::MOST) as u32;
+        Some(Roots { first: counters.allocate(count as usize).ok_or(EXHAUSTED)?, count })
+    } else {
+        None
+    };
     let counters = match wanted.exact {
         Some(Storage::Array) if plan.paths() <= MOST_IN_ARRAY => {
             Some(counters.allocate(plan.paths() as usize).ok_or(EXHAUSTED)?)
@@ -73,9 +80,10 @@ pub fn instrument(
         _ => Vec::new(),
     };
     let first_rounds = rounds.iter().map(|rounds| (rounds.told, rounds.first)).collect();
-    let constants = Constants::new();
-    Register { plan: &plan, flow, wanted, counters, constants, in_front, rounds }.thread(region, edges);
-    Ok(VersionPaths { dag, counters, places, additions, added_ends, first_rounds })
+    let (constants, later) = (Constants::new(), later(region, &plan));
+    Register { plan: &plan, flow, wanted, counters, constants, in_front, rounds, roots, later }
+        .thread(region, edges);
+    Ok(VersionPaths { dag, counters, roots, places, additions, added_ends, first_rounds })
 }
 
 /// The first yieldpoint of a kind in a block: where it is among the nodes.
@@ -180,6 +188,26 @@ struct Register<'a> {
     in_front: Vec<BlockId>,
     /// Loops that need no register.
     rounds: Vec<Rounds>,
+    /// Where roots of the k-slab forest are remembered.
+    roots: Option<Roots>,
+    /// By block: can the beginning be reached from the end of a path.
+    later: Vec<bool>,
+}
+
+/// Which blocks can be reached from behind the end of a path.
+fn later(region: &Region, plan: &Plan) -> Vec<bool> {
+    let mut later = vec![false; region.blocks.len()];
+    let mut todo: Vec<BlockId> = Vec::new();
+    let ends = |block: &BlockId| plan.cut(holloway_profilers::BlockId(block.0)).is_some();
+    todo.extend(region.block_ids().filter(ends));
+    while let Some(block) = todo.pop() {
+        for target in region.block(block).end.targets() {
+            if !std::mem::replace(&mut later[target.block.index()], true) {
+                todo.push(target.block);
+            }
+        }
+    }
+    later
 }
 
 impl Register<'_> {
@@ -265,23 +293,33 @@ impl Register<'_> {
 
     /// Puts the ends of paths into a block that is entered with the register `r`; gives the register at its end.
     fn block(&mut self, region: &mut Region, block: BlockId, mut r: Number) -> Number {
+        let mut first = !self.later[block.index()];
         if let Some(cut) = self.plan.cut(holloway_profilers::BlockId(block.0)) {
             let at = yieldpoint(region, block, YieldKind::Loop);
             // In front of a loop it ends last of all: nothing comes between this end and the first of the loop.
             let last = if self.in_front.contains(&block) { region.block(block).nodes.len() } else { 0 };
-            self.end_path(region, block, at.unwrap_or(last), r, at.is_some());
+            self.end_path(region, block, at.unwrap_or(last), r, at.is_some(), first);
+            first = false;
             r = Number::Known(cut.begin);
         }
         if let Terminator::Return(_) = region.block(block).end {
             let at = yieldpoint(region, block, YieldKind::Epilogue);
             let end = region.block(block).nodes.len();
-            self.end_path(region, block, at.unwrap_or(end), r, at.is_some());
+            self.end_path(region, block, at.unwrap_or(end), r, at.is_some(), first);
         }
         r
     }
 
-    /// A path with the number `r` ends in front of a node, which is a yieldpoint if `yields`.
-    fn end_path(&mut self, region: &mut Region, block: BlockId, at: usize, r: Number, yields: bool) {
+    /// A path with the number `r` ends in front of a node, which is a yieldpoint if `yields`; it is the `first` of its activation.
+    fn end_path(
+        &mut self,
+        region: &mut Region,
+        block: BlockId,
+        at: usize,
+        r: Number,
+        yields: bool,
+        first: bool,
+    ) {
         let r = self.value(region, r);
         let (inline, pc) = region.block(block).nodes.get(at).map_or(origin(region, block), |&value| {
             let node = region.node(value);
@@ -293,8 +331,8 @@ impl Register<'_> {
         } else if self.wanted.exact.is_some() {
             ops.push(Op::HashPath);
         }
-        if self.wanted.forest {
-            ops.push(Op::GrowForest);
+        if let Some(roots) = self.roots {
+            ops.push(if first { Op::PlantForest(roots) } else { Op::GrowForest(roots) });
         }
         if self.wanted.sampled && yields {
             let value = region.block(block).nodes[at];

@@ -1,6 +1,7 @@
 //! What a node can do, and what passes may assume of it.
 
 use holloway_bytecode::{ClassId, FunctionId, GlobalId, InterfaceId, Native, StringId};
+use holloway_vm::profiling::Roots;
 
 /// Wrapping arithmetic and bit operations on integers. Shift counts are taken modulo 64.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -323,8 +324,10 @@ pub enum Op {
     CountPath(u32),
     /// `(number)`: a path has ended and is counted in a hash table.
     HashPath,
-    /// `(number)`: a path has ended and goes into the k-slab forest.
-    GrowForest,
+    /// `(number)`: the first path of an activation has ended and goes into the k-slab forest. Where roots are remembered.
+    PlantForest(Roots),
+    /// `(number)`: a path has ended and goes into the k-slab forest, below those that ended before in this activation.
+    GrowForest(Roots),
     /// `(number)`: a sampled path ends where there is no yieldpoint; `(number, told)` in front of a loop whose yieldpoint tells
     /// that number, which is that of a later round.
     SamplePath,
@@ -439,7 +442,8 @@ impl Op {
                     | AddPath(_)
                     | CountPath(_)
                     | HashPath
-                    | GrowForest
+                    | PlantForest(_)
+                    | GrowForest(_)
                     | SamplePath
             )
     }

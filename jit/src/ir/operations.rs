@@ -7,6 +7,7 @@ use super::parse::{Parser, reason};
 use super::print::{element, mnemonic, yield_kind};
 use super::{Arith, Cond, ElementKind, FloatArith, FloatCond, FloatUnary, Op, YieldKind};
 use holloway_bytecode::{ClassId, FunctionId, GlobalId, InterfaceId, Native, StringId};
+use holloway_vm::profiling::Roots;
 
 /// Operations that are known by their names.
 const PLAIN: &[Op] = &[
@@ -65,7 +66,6 @@ const PLAIN: &[Op] = &[
     Op::CheckDivisor,
     Op::CheckLength,
     Op::HashPath,
-    Op::GrowForest,
     Op::SamplePath,
 ];
 
@@ -140,8 +140,16 @@ fn detailed(word: &str, names: &Names<'_>, c: &mut Cursor<'_>) -> Read<Op> {
         "add_path" => Op::AddPath(c.number()?),
         "path" => Op::Path(c.number()?),
         "count_path" => Op::CountPath(c.number()?),
+        "plant_forest" => Op::PlantForest(roots(c)?),
+        "grow_forest" => Op::GrowForest(roots(c)?),
         _ => return Err(format!("there is no operation `{word}`")),
     })
+}
+
+fn roots(c: &mut Cursor<'_>) -> Read<Roots> {
+    let first = c.number()?;
+    c.expect("+")?;
+    Ok(Roots { first, count: c.number()? })
 }
 
 fn class(names: &Names<'_>, c: &mut Cursor<'_>) -> Read<ClassId> {

@@ -157,7 +157,8 @@ mnemonics! {
     Path(_) => "path",
     CountPath(_) => "count_path",
     HashPath => "hash_path",
-    GrowForest => "grow_forest",
+    PlantForest(_) => "plant_forest",
+    GrowForest(_) => "grow_forest",
     SamplePath => "sample_path",
 }
 
@@ -351,6 +352,7 @@ impl Printer<'_> {
             }
             Op::Yieldpoint(kind) => yield_kind(kind).to_string(),
             Op::SetPath(number) | Op::AddPath(number) | Op::Path(number) => number.to_string(),
+            Op::PlantForest(roots) | Op::GrowForest(roots) => format!("{}+{}", roots.first, roots.count),
             Op::Count(counter) | Op::CountPath(counter) => counter.to_string(),
             _ => return None,
         })

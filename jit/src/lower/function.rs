@@ -97,8 +97,8 @@ pub(super) struct Lowering<'a, 'b> {
     at: (InlineId, u32),
     /// The same for blocks on the way of an instruction, when they were made.
     made_at: FixedMap<clif::Block, (InlineId, u32)>,
-    /// Where the frame has its place in the k-slab forest.
-    pub forest_frame: Option<clif::StackSlot>,
+    /// Where the frame has its place in the k-slab forest, if it is to be remembered.
+    pub forest_cursor: Option<clif::StackSlot>,
     /// The path register.
     pub path_register: Option<clif::StackSlot>,
     pub refusal: Option<Refusal>,
@@ -144,7 +144,7 @@ pub fn lower(
         locations: Vec::new(),
         at: (InlineId::ROOT, 0),
         made_at: FixedMap::default(),
-        forest_frame: None,
+        forest_cursor: None,
         path_register: None,
         refusal: None,
     };

@@ -6,9 +6,11 @@
 
 use super::function::Lowering;
 use crate::ir::{Op, Value, YieldKind};
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
+use holloway_profilers::kblpp::{Activation, NodeLayout};
 use holloway_vm::compiled::Stub;
-use holloway_vm::profiling::{ForestFrame, NO_PATH, PathEnd};
+use holloway_vm::profiling::{NO_PATH, PathEnd, Roots};
 
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
 
@@ -42,14 +44,11 @@ impl Lowering<'_, '_> {
             Op::HashPath => {
                 let number = self.value(args[0]);
                 let version = self.constant(types::I64, u64::from(self.code));
-                self.plain_call(Stub::CountPath, [version, number]);
+                let signature = self.helper_signature(3, false);
+                self.plain_call(Stub::CountPath, signature, [version, number]);
             }
-            Op::GrowForest => {
-                let number = self.value(args[0]);
-                let Some(frame) = self.forest_frame else { return };
-                let frame = self.builder.ins().stack_addr(types::I64, frame, 0);
-                self.plain_call(Stub::GrowForest, [number, frame]);
-            }
+            Op::PlantForest(roots) => self.plant_forest(args[0], roots),
+            Op::GrowForest(roots) => self.grow_forest(args[0], roots),
             Op::SamplePath => {
                 let next = self.poll(YieldKind::Loop);
                 let number = self.value(args[0]);
@@ -84,25 +83,137 @@ impl Lowering<'_, '_> {
         self.builder.ins().iadd_imm_s(number, more)
     }
 
+    /// The first step of an activation in the k-slab forest: to the root that was found last for paths with these low bits.
+    fn plant_forest(&mut self, number: Value, roots: Roots) {
+        let number = self.value(number);
+        let Some(root) = self.forest_root(number, roots) else { return };
+        let nodes = self.forest_nodes();
+        let address = self.forest_node(nodes, root);
+        let (found, slow, next) = (self.new_block(), self.new_cold_block(), self.new_block());
+        self.walk_if(address, root, number, found, slow);
+        self.switch_to(slow);
+        let version = self.constant(types::I64, u64::from(self.code));
+        let signature = self.helper_signature(3, true);
+        let call = self.plain_call(Stub::PlantForest, signature, [version, number]);
+        if let Some(slot) = self.forest_cursor() {
+            let cursor = self.builder.inst_results(call)[0];
+            self.builder.ins().istore32(PLAIN, cursor, slot, 0);
+        }
+        self.builder.ins().jump(next, &[]);
+        self.count_in_forest(found, next);
+    }
+
+    /// A further step: to the first child or the second, whichever has the number of the path as its label, or to a root if
+    /// there was no other step yet. What else there may be is the virtual machine's business.
+    fn grow_forest(&mut self, number: Value, roots: Roots) {
+        let number = self.value(number);
+        let Some(slot) = self.forest_cursor() else { return };
+        let nodes = self.forest_nodes();
+        let cursor = self.builder.ins().uload32(PLAIN, slot, 0);
+        let here = self.forest_node(nodes, cursor);
+        let first = self.builder.ins().uload32(PLAIN, here, NodeLayout::CHILD as i32);
+        let address = self.forest_node(nodes, first);
+        let (found, next) = (self.new_block(), self.new_block());
+        let (others, slow) = (self.new_cold_block(), self.new_cold_block());
+        self.walk_if(address, first, number, found, others);
+        self.switch_to(others);
+        let Some(root) = self.forest_root(number, roots) else { return };
+        let next_of =
+            self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.forest_next);
+        let offset = self.builder.ins().ishl_imm_u(first, 2);
+        let next_of = self.builder.ins().iadd(next_of, offset);
+        let second = self.builder.ins().uload32(PLAIN, next_of, 0);
+        let second = self.builder.ins().select(cursor, second, root);
+        let address = self.forest_node(nodes, second);
+        self.walk_if(address, second, number, found, slow);
+        self.switch_to(slow);
+        let version = self.constant(types::I64, u64::from(self.code) << 32);
+        let end = self.builder.ins().bor(version, number);
+        self.preserving_call(Stub::GrowForest, &[end, slot]);
+        self.builder.ins().jump(next, &[]);
+        self.count_in_forest(found, next);
+    }
+
+    /// Goes to `found` with the node's address and number if it has this label.
+    fn walk_if(
+        &mut self,
+        address: clif::Value,
+        node: clif::Value,
+        label: clif::Value,
+        found: clif::Block,
+        otherwise: clif::Block,
+    ) {
+        if self.builder.block_params(found).is_empty() {
+            self.builder.append_block_param(found, types::I64);
+            self.builder.append_block_param(found, types::I64);
+        }
+        let its = self.builder.ins().load(types::I32, PLAIN, address, NodeLayout::LABEL as i32);
+        let label = self.builder.ins().ireduce(types::I32, label);
+        let hit = self.builder.ins().icmp(IntCC::Equal, its, label);
+        self.builder.ins().brif(hit, found, &[address.into(), node.into()], otherwise, &[]);
+    }
+
+    /// Counts at the node that was found, and remembers it.
+    fn count_in_forest(&mut self, found: clif::Block, next: clif::Block) {
+        self.switch_to(found);
+        let (address, node) = (self.builder.block_params(found)[0], self.builder.block_params(found)[1]);
+        let count = self.builder.ins().load(types::I64, PLAIN, address, NodeLayout::COUNT as i32);
+        let more = self.builder.ins().iadd_imm_s(count, 1);
+        self.builder.ins().store(PLAIN, more, address, NodeLayout::COUNT as i32);
+        if let Some(slot) = self.forest_cursor() {
+            self.builder.ins().istore32(PLAIN, node, slot, 0);
+        }
+        self.builder.ins().jump(next, &[]);
+        self.switch_to(next);
+    }
+
+    /// The root that was found last for paths with these low bits.
+    fn forest_root(&mut self, number: clif::Value, roots: Roots) -> Option<clif::Value> {
+        let displacement = self.displacement(roots.first)?;
+        let counters = self.counters();
+        let low = self.builder.ins().band_imm_u(number, i64::from(roots.count - 1));
+        let offset = self.builder.ins().ishl_imm_u(low, 3);
+        let at = self.builder.ins().iadd(counters, offset);
+        Some(self.builder.ins().uload32(PLAIN, at, displacement))
+    }
+
+    /// Where the activation has its place in the forest, if it must be remembered.
+    fn forest_cursor(&mut self) -> Option<clif::Value> {
+        self.forest_cursor.map(|slot| self.builder.ins().stack_addr(types::I64, slot, 0))
+    }
+
+    fn forest_nodes(&mut self) -> clif::Value {
+        self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.forest_nodes)
+    }
+
+    fn forest_node(&mut self, nodes: clif::Value, number: clif::Value) -> clif::Value {
+        let offset = self.builder.ins().ishl_imm_u(number, i64::from(NodeLayout::SHIFT));
+        self.builder.ins().iadd(nodes, offset)
+    }
+
     /// Calls a helper with the C convention, with the context and these words.
-    fn plain_call(&mut self, stub: Stub, words: [clif::Value; 2]) {
-        let signature = self.helper_signature(3, false);
+    fn plain_call(&mut self, stub: Stub, signature: clif::SigRef, words: [clif::Value; 2]) -> clif::Inst {
         let offset = self.model.context.stub(stub);
         let callee = self.builder.ins().load(types::I64, PLAIN, self.context, offset);
         let [first, second] = words;
-        self.builder.ins().call_indirect(signature, callee, &[self.context, first, second]);
+        self.builder.ins().call_indirect(signature, callee, &[self.context, first, second])
     }
 
     fn counters(&mut self) -> clif::Value {
         self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.counters)
     }
 
-    fn increment(&mut self, base: clif::Value, counter: u32) {
-        let Some(displacement) = i32::try_from(counter).ok().and_then(|counter| counter.checked_mul(8))
-        else {
+    /// Where a counter is, from the base.
+    fn displacement(&mut self, counter: u32) -> Option<i32> {
+        let displacement = i32::try_from(counter).ok().and_then(|counter| counter.checked_mul(8));
+        if displacement.is_none() {
             self.refusal = Some("its counters are out of reach".into());
-            return;
-        };
+        }
+        displacement
+    }
+
+    fn increment(&mut self, base: clif::Value, counter: u32) {
+        let Some(displacement) = self.displacement(counter) else { return };
         let count = self.builder.ins().load(types::I64, PLAIN, base, displacement);
         let more = self.builder.ins().iadd_imm_s(count, 1);
         self.builder.ins().store(PLAIN, more, base, displacement);
@@ -117,19 +228,17 @@ impl Lowering<'_, '_> {
         self.builder.ins().store(PLAIN, number, self.context, self.model.context.path);
     }
 
-    /// Makes what an activation needs to keep of its place in the k-slab forest, and says that nothing has happened yet.
+    /// Makes room for an activation's place in the k-slab forest if it must be remembered, and says that nothing has happened yet.
     pub fn begin_activation(&mut self) {
         let grows = self.region.blocks.iter().flat_map(|block| &block.nodes);
-        if !grows.clone().any(|&value| self.region.op(value) == Op::GrowForest) {
+        if !grows.clone().any(|&value| matches!(self.region.op(value), Op::GrowForest(_))) {
             return;
         }
-        let size = size_of::<ForestFrame>() as u32;
-        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3);
+        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size_of::<Activation>() as u32, 2);
         let slot = self.builder.create_sized_stack_slot(slot);
-        for (offset, word) in (0..).step_by(8).zip(ForestFrame::words(self.code)) {
-            let word = self.constant(types::I64, word);
-            self.builder.ins().stack_store(types::I64, word, slot, offset);
-        }
-        self.forest_frame = Some(slot);
+        let nobody = self.constant(types::I32, u64::from(Activation::default().bits()));
+        self.forest_cursor = Some(slot);
+        let slot = self.builder.ins().stack_addr(types::I64, slot, 0);
+        self.builder.ins().store(PLAIN, nobody, slot, 0);
     }
 }

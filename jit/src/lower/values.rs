@@ -213,7 +213,8 @@ impl Lowering<'_, '_> {
             | Op::AddPath(_)
             | Op::CountPath(_)
             | Op::HashPath
-            | Op::GrowForest
+            | Op::PlantForest(_)
+            | Op::GrowForest(_)
             | Op::SamplePath => {
                 self.profiling(node.op, &node.args);
                 return;

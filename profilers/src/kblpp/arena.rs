@@ -1,28 +1,29 @@
-//! Nodes of tries in one block of memory: 16 bytes each, linked by numbers.
+//! Nodes of tries in one block of memory, linked by numbers.
 //!
 //! First child, next sibling, as in D'Elia & Demetrescu 2013, sec. 5.3. Their outliers were slow because sibling lists
 //! were long (58.8 steps on average for eclipse) and nodes were scattered; we depart in five ways:
 //!
-//! * Links are 32-bit numbers into one array that only grows: a node is 16 bytes and four share a cache line.
+//! * Links are 32-bit numbers into arrays that only grow. What the frequent step needs of a node is 16 bytes, four nodes share
+//!   a cache line; what it does not need is in arrays of its own.
 //! * Lists order themselves. The first child is the most frequent one: with the latest in its place, as the paper
 //!   suggests, children that alternate would swap at each step, and no branch of the look-up could be predicted. Behind
 //!   it a child that is found moves to the second place, so that what is frequent now is near the front after a change
 //!   of behaviour as well.
-//! * A node with more than [`WIDE`] children keeps them in a hash table as well. Its child link then has the top bit
-//!   set and names an entry of a side table, which remembers the latest child.
+//! * The children of a node with more than [`WIDE`] of them are in a hash table as well. Its child link then is the
+//!   child that was found last.
 //! * Nodes of the upper and of the lower slab lie in blocks of their own: a walk in the steady state is along lower
 //!   nodes only, and finds them side by side in the order in which they were made.
-//! * Labels and counters are 32 bits wide, exactly: labels from 2^31 are numbers of an interned table, and a counter
-//!   that wraps carries into a side table.
+//! * Labels are 32 bits wide: those from 2^31 are numbers of an interned table.
 //!
 //! Node 0 is nobody: the end of each list, without children, and with a label that no path has. When the arena is full,
 //! look-ups that would add a node yield it.
 //!
-//! A look-up that hits the first child ([`Arena::hit`]) is two loads and two comparisons. Bounds checks stay, since
-//! this crate has no unsafe code: the one on the child is also the test for wide nodes.
+//! A look-up that hits the first child ([`Arena::hit`]) is two loads and a comparison, which compiled code may do by
+//! itself ([`NodeLayout`]). Bounds checks stay here, since this crate has no unsafe code.
 
 use crate::ids::PathNumber;
 use crate::stream::hash::{Map, OpenTable};
+use std::mem::offset_of;
 use std::ops::Range;
 
 /// A node's number.
@@ -34,8 +35,8 @@ pub(super) const NIL: Link = 0;
 /// With more children than this a node gets a hash table.
 const WIDE: u32 = 16;
 
-/// Marks a child link as the number of a wide node, and a label as the number of an interned path.
-const SPECIAL: u32 = 1 << 31;
+/// Marks a label as the number of an interned path.
+const INTERNED: u32 = 1 << 31;
 
 /// Nodes of one kind that lie side by side.
 const BLOCK: usize = 64;
@@ -50,45 +51,78 @@ pub(super) enum Slab {
 }
 
 #[derive(Debug, Clone, Copy)]
+#[repr(C)]
 struct Node {
     label: u32,
-    /// The low half of the counter.
-    count: u32,
-    /// The first child, or the number of a wide node with the top bit set.
+    /// The first child; of a wide node, the one that was found last; of a node that sends on, one of those below the other.
     child: Link,
-    next: Link,
+    count: u64,
+}
+
+/// Where a node is in the slabs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Place {
+    /// Its tau: an upper node itself, of a lower node the upper node of the same chunk.
+    pub upper: Link,
+    /// How many items its chunk has after it. The walk goes on below a node, but below its tau if this is 0.
+    pub left: u32,
+}
+
+/// Where in memory the parts of a node are, for compiled code that takes the frequent step by itself: to the child of
+/// the node where it was, or one next to it, whose label is the number of the path that has ended, and counts there. Node 0
+/// has no child.
+#[derive(Debug, Clone, Copy)]
+pub struct NodeLayout;
+
+impl NodeLayout {
+    /// The logarithm of the bytes of a node.
+    pub const SHIFT: u32 = size_of::<Node>().trailing_zeros();
+    /// 32 bits: the number of a path, if it is less than [`NodeLayout::LABELS`].
+    pub const LABEL: usize = offset_of!(Node, label);
+    /// 32 bits: a node's number.
+    pub const CHILD: usize = offset_of!(Node, child);
+    /// 64 bits.
+    pub const COUNT: usize = offset_of!(Node, count);
+    /// Labels that are not numbers of paths begin here.
+    pub const LABELS: u64 = INTERNED as u64;
+}
+
+/// Where in memory the arrays are.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct Addresses {
+    /// The nodes, as [`NodeLayout`] says.
+    pub nodes: *mut u8,
+    /// 32 bits of each node: the number of the next one with the same parent, or 0.
+    pub next: *const u32,
 }
 
 /// Node 0, and nodes that are not used yet.
-const NOBODY: Node = Node { label: u32::MAX, count: 0, child: NIL, next: NIL };
+const NOBODY: Node = Node { label: u32::MAX, child: NIL, count: 0 };
+
+const _: () = assert!(size_of::<Node>().is_power_of_two());
 
 /// How many children were passed in vain.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Siblings(u32);
-
-/// What a node with many children has besides.
-#[derive(Debug, Clone)]
-struct Wide {
-    /// The head of the list of children.
-    first: Link,
-    /// The child that was found last.
-    latest: Link,
-    by_label: OpenTable<Link>,
-}
 
 /// A growing set of tries.
 #[derive(Debug, Clone)]
 pub(super) struct Arena {
     /// In blocks of one slab each.
     nodes: Vec<Node>,
+    /// Of each node, the next with the same parent.
+    next: Vec<Link>,
+    places: Vec<Place>,
     /// What is left of the latest block of each slab.
     free: [Range<Link>; 2],
     used: usize,
     /// How large `used` may get.
     limit: usize,
-    wide: Vec<Wide>,
-    /// High halves of counters that have wrapped.
-    carries: Map<Link, u64>,
+    /// Nodes with many children, and the heads of their lists.
+    wide: Map<Link, Link>,
+    /// Their children, by parent and label.
+    by_label: OpenTable<Link>,
     /// Paths from 2^31, and their labels without the mark, plus one.
     interned: Vec<PathNumber>,
     labels: OpenTable<u32>,
@@ -118,17 +152,19 @@ impl Effort {
 
 impl Arena {
     /// The most nodes there can be.
-    pub const MOST: usize = SPECIAL as usize - 4 * BLOCK;
+    pub const MOST: usize = INTERNED as usize - 4 * BLOCK;
 
     /// No nodes; look-ups add up to `limit` of them.
     pub fn new(limit: usize) -> Self {
         Self {
             nodes: vec![NOBODY],
+            next: vec![NIL],
+            places: vec![Place::default()],
             free: [0..0, 0..0],
             used: 0,
             limit: limit.min(Self::MOST),
-            wide: Vec::new(),
-            carries: Map::default(),
+            wide: Map::default(),
+            by_label: OpenTable::new(),
             interned: Vec::new(),
             labels: OpenTable::new(),
             effort: Effort::default(),
@@ -138,7 +174,7 @@ impl Arena {
     /// The label of a path that need not be interned.
     #[inline(always)]
     pub fn short_label(path: PathNumber) -> Option<u32> {
-        (path < u64::from(SPECIAL)).then_some(path as u32)
+        (path < u64::from(INTERNED)).then_some(path as u32)
     }
 
     /// The label of a path, interned if it is long.
@@ -149,7 +185,7 @@ impl Arena {
 
     /// The path that a label stands for.
     pub fn path(&self, label: u32) -> PathNumber {
-        if label < SPECIAL { u64::from(label) } else { self.interned[(label & !SPECIAL) as usize] }
+        if label < INTERNED { u64::from(label) } else { self.interned[(label & !INTERNED) as usize] }
     }
 
     /// A node without parent, or nobody if the arena is full.
@@ -161,11 +197,8 @@ impl Arena {
     #[inline(always)]
     pub fn hit(&self, parent: Link, label: u32) -> Option<Link> {
         let first = self.nodes[parent as usize].child;
-        // A wide node's link is beyond the end of the arena, and nobody's label never matches.
-        match self.nodes.get(first as usize) {
-            Some(node) if node.label == label => Some(first),
-            _ => None,
-        }
+        // Nobody's label never matches.
+        (self.nodes[first as usize].label == label).then_some(first)
     }
 
     /// The child with this label, which is added if there is none.
@@ -187,51 +220,60 @@ impl Arena {
 
     /// Adds a child after a search has not found it. Nobody if the arena is full.
     pub fn add_child(&mut self, parent: Link, label: u32, Siblings(siblings): Siblings, slab: Slab) -> Link {
-        let link = self.nodes[parent as usize].child;
-        let wide = (link & SPECIAL != 0).then_some((link & !SPECIAL) as usize);
-        let first = wide.map_or(link, |number| self.wide[number].first);
+        let wide = self.wide.get(&parent).copied();
+        let first = wide.unwrap_or(self.nodes[parent as usize].child);
         let added = if parent == NIL { NIL } else { self.add(label, first, slab) };
         if added == NIL {
             return NIL;
         }
-        if let Some(number) = wide {
-            let wide = &mut self.wide[number];
-            *wide.by_label.slot(u64::from(label)) = added;
-            (wide.first, wide.latest) = (added, added);
-        } else {
-            self.nodes[parent as usize].child = added;
-            if siblings >= WIDE {
-                self.widen(parent);
-            }
+        self.nodes[parent as usize].child = added;
+        if wide.is_some() {
+            *self.by_label.slot(wide_key(parent, label)) = added;
+            self.wide.insert(parent, added);
+        } else if siblings >= WIDE {
+            self.widen(parent);
         }
         added
     }
 
-    /// Adds one to a node's counter.
+    /// Adds to a node's counter.
     #[inline]
-    pub fn increment(&mut self, node: Link) {
-        let count = &mut self.nodes[node as usize].count;
-        *count = count.wrapping_add(1);
-        if *count == 0 {
-            self.carry(node, 1);
-        }
-    }
-
-    /// Adds any number to a node's counter.
     pub fn add_count(&mut self, node: Link, amount: u64) {
-        let count = &mut self.nodes[node as usize].count;
-        let sum = u64::from(*count) + (amount & u64::from(u32::MAX));
-        *count = sum as u32;
-        let high = (amount >> 32) + (sum >> 32);
-        if high > 0 {
-            self.carry(node, high);
-        }
+        self.nodes[node as usize].count += amount;
     }
 
     /// A node's counter.
     pub fn count(&self, node: Link) -> u64 {
-        let low = u64::from(self.nodes[node as usize].count);
-        if self.carries.is_empty() { low } else { low + (self.carries.get(&node).unwrap_or(&0) << 32) }
+        self.nodes[node as usize].count
+    }
+
+    /// A node's place in the slabs. Nodes that were not given one are upper nodes.
+    pub fn place(&self, node: Link) -> Place {
+        self.places[node as usize]
+    }
+
+    /// Gives a new node its place.
+    pub fn put(&mut self, node: Link, place: Place) {
+        self.places[node as usize] = place;
+    }
+
+    /// Below which node the walk goes on from this one.
+    pub fn onward(&self, node: Link) -> Link {
+        let place = self.places[node as usize];
+        if place.left == 0 { place.upper } else { node }
+    }
+
+    /// From this node the walk went on to a child of another's: there it looks first the next time, unless it is seldom there.
+    pub fn went_on(&mut self, node: Link, child: Link) {
+        let before = self.nodes[node as usize].child;
+        if before == NIL || self.nodes[child as usize].count > self.nodes[before as usize].count {
+            self.nodes[node as usize].child = child;
+        }
+    }
+
+    /// Where nodes are in memory, until one is added.
+    pub fn addresses(&mut self) -> Addresses {
+        Addresses { nodes: self.nodes.as_mut_ptr().cast(), next: self.next.as_ptr() }
     }
 
     /// A node's label.
@@ -241,10 +283,16 @@ impl Arena {
 
     /// A node's children, in no order that means anything.
     pub fn children(&self, node: Link) -> impl Iterator<Item = Link> + '_ {
-        let link = self.nodes[node as usize].child;
-        let first = if link & SPECIAL == 0 { link } else { self.wide[(link & !SPECIAL) as usize].first };
+        let first = self.wide.get(&node).copied().unwrap_or(self.nodes[node as usize].child);
+        let first = if self.sends_on(node) { NIL } else { first };
         let there = |link: Link| (link != NIL).then_some(link);
-        std::iter::successors(there(first), move |&child| there(self.nodes[child as usize].next))
+        std::iter::successors(there(first), move |&child| there(self.next[child as usize]))
+    }
+
+    /// Are there no children below this node because the walk goes on elsewhere.
+    fn sends_on(&self, node: Link) -> bool {
+        let place = self.places[node as usize];
+        place.left == 0 && place.upper != node
     }
 
     /// A node's children by the paths they stand for.
@@ -286,26 +334,24 @@ impl Arena {
 
     /// Memory in use, in bytes.
     pub fn bytes(&self) -> usize {
-        let wide: usize = self.wide.iter().map(|wide| size_of::<Wide>() + wide.by_label.bytes()).sum();
+        let wide = self.wide.len() * size_of::<(Link, Link)>() + self.by_label.bytes();
         let interned = self.interned.len() * size_of::<PathNumber>() + self.labels.bytes();
-        let carries = self.carries.len() * size_of::<(Link, u64)>();
-        self.nodes.len() * size_of::<Node>() + wide + interned + carries
+        self.nodes.len() * (size_of::<Node>() + size_of::<Link>() + size_of::<Place>()) + wide + interned
     }
 
     /// The look-up behind the first child.
     #[inline(never)]
     fn search_further(&mut self, parent: Link, label: u32) -> Result<Link, Siblings> {
-        let first = self.nodes[parent as usize].child;
-        if first & SPECIAL != 0 {
-            return self.search_wide((first & !SPECIAL) as usize, label);
+        if self.wide.contains_key(&parent) {
+            return self.search_wide(parent, label);
         }
+        let first = self.nodes[parent as usize].child;
         self.effort.searches += 1;
         let (mut before, mut passed) = (first, 0);
         while before != NIL {
             passed += 1;
-            let here = self.nodes[before as usize].next;
-            let node = self.nodes[here as usize];
-            if node.label == label {
+            let here = self.next[before as usize];
+            if self.nodes[here as usize].label == label {
                 self.effort.steps += u64::from(passed);
                 self.promote(parent, first, before, here);
                 return Ok(here);
@@ -319,28 +365,23 @@ impl Arena {
     /// Moves a child that was found behind others: to the front if it is the most frequent by now, else to the second
     /// place.
     fn promote(&mut self, parent: Link, first: Link, before: Link, here: Link) {
-        let found = self.nodes[here as usize];
-        if found.count > self.nodes[first as usize].count {
-            self.nodes[before as usize].next = found.next;
-            self.nodes[here as usize].next = first;
+        if self.nodes[here as usize].count > self.nodes[first as usize].count {
+            self.next[before as usize] = self.next[here as usize];
+            self.next[here as usize] = first;
             self.nodes[parent as usize].child = here;
         } else if before != first {
-            self.nodes[before as usize].next = found.next;
-            self.nodes[here as usize].next = self.nodes[first as usize].next;
-            self.nodes[first as usize].next = here;
+            self.next[before as usize] = self.next[here as usize];
+            self.next[here as usize] = self.next[first as usize];
+            self.next[first as usize] = here;
         }
     }
 
-    fn search_wide(&mut self, number: usize, label: u32) -> Result<Link, Siblings> {
-        let wide = &mut self.wide[number];
-        if self.nodes[wide.latest as usize].label == label {
-            return Ok(wide.latest);
-        }
+    fn search_wide(&mut self, parent: Link, label: u32) -> Result<Link, Siblings> {
         self.effort.wide_lookups += 1;
-        match wide.by_label.get(u64::from(label)) {
+        match self.by_label.get(wide_key(parent, label)) {
             NIL => Err(Siblings(WIDE)),
             found => {
-                wide.latest = found;
+                self.nodes[parent as usize].child = found;
                 Ok(found)
             }
         }
@@ -349,12 +390,11 @@ impl Arena {
     #[cold]
     fn widen(&mut self, parent: Link) {
         let first = self.nodes[parent as usize].child;
-        let mut by_label = OpenTable::new();
-        for child in self.children(parent) {
-            *by_label.slot(u64::from(self.label_of(child))) = child;
+        let children: Vec<Link> = self.children(parent).collect();
+        for child in children {
+            *self.by_label.slot(wide_key(parent, self.label_of(child))) = child;
         }
-        self.nodes[parent as usize].child = SPECIAL | self.wide.len() as u32;
-        self.wide.push(Wide { first, latest: first, by_label });
+        self.wide.insert(parent, first);
     }
 
     fn add(&mut self, label: u32, next: Link, slab: Slab) -> Link {
@@ -364,20 +404,19 @@ impl Arena {
         let free = &mut self.free[slab as usize];
         if free.start == free.end {
             let start = self.nodes.len();
-            self.nodes.resize(start + BLOCK, NOBODY);
+            let end = start + BLOCK;
+            self.nodes.resize(end, NOBODY);
+            self.next.resize(end, NIL);
+            self.places.resize(end, Place::default());
             *free = start as Link..(start + BLOCK) as Link;
         }
         let link = free.start;
         free.start += 1;
         self.used += 1;
-        self.nodes[link as usize] = Node { label, count: 0, child: NIL, next };
+        self.nodes[link as usize] = Node { label, child: NIL, count: 0 };
+        self.next[link as usize] = next;
+        self.places[link as usize] = Place { upper: link, left: 0 };
         link
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn carry(&mut self, node: Link, high: u64) {
-        *self.carries.entry(node).or_default() += high;
     }
 
     #[cold]
@@ -388,26 +427,11 @@ impl Arena {
             self.interned.push(path);
             *number = u32::try_from(self.interned.len()).expect("an arena has fewer labels than nodes");
         }
-        SPECIAL | (*number - 1)
+        INTERNED | (*number - 1)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Counters are exact past 32 bits.
-    #[test]
-    fn counters_carry() {
-        let mut arena = Arena::new(10);
-        let node = arena.add_root(7);
-        arena.add_count(node, (1 << 40) + u64::from(u32::MAX));
-        arena.increment(node);
-        assert_eq!(arena.count(node), (1 << 40) + (1 << 32));
-        arena.add_count(node, u64::from(u32::MAX));
-        arena.add_count(node, 2);
-        assert_eq!(arena.count(node), (1 << 40) + (2 << 32) + 1);
-        let other = arena.add_root(8);
-        assert_eq!(arena.count(other), 0);
-    }
+/// The key of a wide node's child.
+fn wide_key(parent: Link, label: u32) -> u64 {
+    u64::from(parent) << 32 | u64::from(label)
 }

@@ -13,18 +13,21 @@
 //! Ours builds the same forest with half of the steps. The labels on the way to beta are the chunk before and then the
 //! items of this chunk, those on the way to tau are the items of this chunk: *beta determines tau*. So each lower node
 //! remembers its tau, once, when it is made; the link is the suffix link of Aho and Corasick. An upper node is its own.
-//! What is left to do is to walk one cursor, and to follow the link where a chunk begins:
+//! Where a chunk ends, the walk goes on below tau, in the middle of one below the node itself: *onward*, which is always the
+//! same for a node. What is left to do is to walk one cursor:
 //!
 //! ```text
-//! if n mod (k-1) == 0 { cursor = cursor.tau }
-//! cursor = if cursor { cursor.child_or_add(r) } else { R.find_or_add(method, r) }
-//! cursor.count += 1; n += 1
+//! cursor = if cursor { cursor.onward.child_or_add(r) } else { R.find_or_add(method, r) }
+//! cursor.count += 1
 //! ```
 //!
+//! A node that sends on to its tau has no children, so its link remembers a child of tau's: there, too, the frequent
+//! step follows one link.
+//!
 //! Only a new lower node looks for the child of its parent's tau, or for a root if it begins a chunk. The paper's
-//! hash operations, ceil(N / (k-1)) for an invocation of N items, are counted as [`Statistics::chunks`]; ours are one
-//! for each invocation and one for each new node that begins a chunk. The links are an array of their own, 4 bytes
-//! per node, which is touched once per chunk.
+//! hash operations, ceil(N / (k-1)) for an invocation of N items, are counted as [`Statistics::chunks`]: as often as an item
+//! was counted at a node with which a chunk begins. Ours are one for each invocation and one for each new node that begins a
+//! chunk.
 //!
 //! Invariants: the sum of all counters is the number of items. The forest is the paper's, node by node; as in its
 //! figure 11, the upper path of an invocation's last chunk stays in the forest with counters 0, although definition 3
@@ -37,7 +40,7 @@
 //! Our additions: a limit of memory. When it is reached the nodes that exist still count; an item that would need a new
 //! node is counted as [`Statistics::uncounted`] and breaks the sequence, so that all counts are lower bounds.
 
-use super::arena::{Arena, Link, NIL, Siblings, Slab};
+use super::arena::{Addresses, Arena, Link, NIL, Place, Siblings, Slab};
 use super::paths::PathForest;
 use crate::ids::{PathNumber, VersionId};
 use crate::stream::hash::OpenTable;
@@ -99,29 +102,28 @@ impl fmt::Display for InvalidK {
 
 impl std::error::Error for InvalidK {}
 
-/// What an invocation keeps between two path ends: 8 bytes in its frame or on a shadow stack. The default is the state
+/// What an invocation keeps between two path ends: 4 bytes in its frame or on a shadow stack. The default is the state
 /// at the entry of a method. It is good for one forest only.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(transparent)]
 pub struct Activation {
     /// The node that counted the latest item.
     cursor: Link,
-    /// Items until the chunk is full: 0 iff n mod (k-1) is 0.
-    left: u32,
 }
 
 impl Activation {
-    /// The state as one word, for compiled code that keeps it in a slot of its frame. 0 is the default.
+    /// The cursor, for compiled code that keeps it in a slot of its frame: the number of a node. 0 is the default.
     #[must_use]
     #[inline]
-    pub fn bits(self) -> u64 {
-        u64::from(self.left) << 32 | u64::from(self.cursor)
+    pub fn bits(self) -> u32 {
+        self.cursor
     }
 
-    /// The state from a word that [`Self::bits`] has made, for the same forest.
+    /// The state from what [`Self::bits`] has said, for the same forest.
     #[must_use]
     #[inline]
-    pub fn from_bits(bits: u64) -> Self {
-        Self { cursor: bits as u32, left: (bits >> 32) as u32 }
+    pub fn from_bits(bits: u32) -> Self {
+        Self { cursor: bits }
     }
 }
 
@@ -160,10 +162,7 @@ pub struct Statistics {
 pub struct Forest {
     k: K,
     arena: Arena,
-    /// Of each node its tau: an upper node itself, of a lower node the upper node of the same chunk.
-    upper: Vec<Link>,
     roots: OpenTable<Link>,
-    chunks: u64,
     hash_operations: u64,
 }
 
@@ -174,11 +173,11 @@ impl Forest {
         Self::with_limit(k, Arena::MOST)
     }
 
-    /// The same with a limit on its nodes (20 bytes each); there are never more than 2^31 - 1.
+    /// The same with a limit on its nodes (28 bytes each); there are never more than 2^31 - 1.
     #[must_use]
     pub fn with_limit(k: K, nodes: usize) -> Self {
         let (arena, roots) = (Arena::new(nodes), OpenTable::new());
-        Self { k, arena, upper: vec![NIL], roots, chunks: 0, hash_operations: 0 }
+        Self { k, arena, roots, hash_operations: 0 }
     }
 
     /// How many iterations it covers.
@@ -190,16 +189,22 @@ impl Forest {
     /// A path of this activation, which runs this version of its method, has ended.
     #[inline]
     pub fn path(&mut self, activation: &mut Activation, version: VersionId, path: PathNumber) {
-        // The steady state inside of a chunk; everything else is behind a call.
+        // The steady state; everything else is behind a call.
         if let Some(label) = Arena::short_label(path)
-            && activation.left > 0
             && let Some(node) = self.arena.hit(activation.cursor, label)
         {
-            *activation = Activation { cursor: node, left: activation.left - 1 };
-            self.arena.increment(node);
+            self.arena.add_count(node, 1);
+            activation.cursor = node;
         } else {
-            self.turn(activation, version, path);
+            self.step_aside(activation, version, path);
         }
+    }
+
+    /// Where the nodes are in memory, until the next path: for compiled code that takes the step to the first child by itself, as
+    /// [`super::NodeLayout`] says.
+    #[must_use]
+    pub fn addresses(&mut self) -> Addresses {
+        self.arena.addresses()
     }
 
     /// Several paths of this activation have ended, one after the other: the cursors stay in registers.
@@ -224,21 +229,19 @@ impl Forest {
         let mut todo = Vec::new();
         for (version, root) in other.trees() {
             let label = self.arena.label(other.arena.path(other.arena.label_of(root)));
-            todo.push((version, root, self.root(version, label), 1));
+            todo.push((version, root, self.root(version, label)));
         }
-        while let Some((version, theirs, own, level)) = todo.pop() {
+        while let Some((version, theirs, own)) = todo.pop() {
             self.arena.add_count(own, other.arena.count(theirs));
-            let begins = level == self.k.0 - 1;
             for child in other.arena.children(theirs) {
                 let label = self.arena.label(other.arena.path(other.arena.label_of(child)));
-                todo.push((version, child, self.child(own, version, label, begins), level + 1));
+                todo.push((version, child, self.child(own, version, label)));
             }
         }
         // What counts as work is what the threads did, not the merging.
         self.arena.set_effort(own.0.and(other.arena.effort()));
         self.roots.set_further(own.1 + other.roots.further());
         self.hash_operations = own.2 + other.hash_operations;
-        self.chunks += other.chunks;
         self.arena.add_count(NIL, other.arena.count(NIL));
         Ok(())
     }
@@ -250,7 +253,7 @@ impl Forest {
         Statistics {
             items: self.arena.total(),
             uncounted: self.arena.count(NIL),
-            chunks: self.chunks,
+            chunks: self.chunks(),
             hash_operations: self.hash_operations,
             further_probes: self.roots.further(),
             searches: effort.searches,
@@ -259,7 +262,7 @@ impl Forest {
             roots: self.roots.len() as u64,
             nodes: nodes as u64,
             wide_nodes: self.arena.wide_nodes() as u64,
-            bytes: (self.arena.bytes() + self.roots.bytes() + self.upper.len() * size_of::<Link>()) as u64,
+            bytes: (self.arena.bytes() + self.roots.bytes()) as u64,
         }
     }
 
@@ -295,77 +298,78 @@ impl Forest {
         self.roots.sorted().into_iter().map(|(key, root)| (VersionId((key >> 32) as u32), root)).collect()
     }
 
-    /// An item that begins a chunk, or is not the first child of the cursor, or has no short label.
+    /// How often an item began a chunk.
+    fn chunks(&self) -> u64 {
+        let begins = |node: &Link| {
+            let place = self.arena.place(*node);
+            // Places that nobody has have no tau.
+            place.upper != NIL && place.left == self.k.0 - 2
+        };
+        (0..self.arena.bound() as Link).filter(begins).map(|node| self.arena.count(node)).sum()
+    }
+
+    /// An item that is not the first child of the cursor, or has no short label.
     #[inline(never)]
-    fn turn(&mut self, activation: &mut Activation, version: VersionId, path: PathNumber) {
+    fn step_aside(&mut self, activation: &mut Activation, version: VersionId, path: PathNumber) {
         let label = self.arena.label(path);
-        let begins = activation.left == 0;
-        let node = if begins {
-            self.chunks += 1;
-            activation.left = self.k.0 - 1;
-            // A new activation's cursor is nobody, and so is nobody's tau.
-            match self.upper[activation.cursor as usize] {
-                NIL => self.root(version, label),
-                upper => self.child(upper, version, label, true),
+        let node = match activation.cursor {
+            NIL => self.root(version, label),
+            cursor => {
+                let parent = self.arena.onward(cursor);
+                let child = self.child(parent, version, label);
+                if parent != cursor {
+                    self.arena.went_on(cursor, child);
+                }
+                child
             }
-        } else {
-            self.child(activation.cursor, version, label, false)
         };
-        self.arena.increment(node);
-        *activation = match node {
-            NIL => Activation::default(),
-            node => Activation { cursor: node, left: activation.left - 1 },
-        };
+        self.arena.add_count(node, 1);
+        activation.cursor = node;
     }
 
     /// The child with this label; if it is new, with its tau.
-    fn child(&mut self, parent: Link, version: VersionId, label: u32, begins: bool) -> Link {
+    fn child(&mut self, parent: Link, version: VersionId, label: u32) -> Link {
         match self.arena.search(parent, label) {
             Ok(child) => child,
-            Err(siblings) => self.add_child(parent, siblings, version, label, begins),
+            Err(siblings) => self.add_child(parent, siblings, version, label),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn add_child(
-        &mut self,
-        parent: Link,
-        siblings: Siblings,
-        version: VersionId,
-        label: u32,
-        begins: bool,
-    ) -> Link {
-        let above = self.upper[parent as usize];
-        let upper = if begins {
+    fn add_child(&mut self, parent: Link, siblings: Siblings, version: VersionId, label: u32) -> Link {
+        let above = self.arena.place(parent);
+        // The last upper node of a chunk is above the lower nodes that begin the next.
+        let upper = if above.left == 0 {
             self.root(version, label)
-        } else if above == parent {
+        } else if above.upper == parent {
             return self.add_upper(parent, siblings, label);
         } else {
-            match self.arena.search(above, label) {
+            match self.arena.search(above.upper, label) {
                 Ok(upper) => upper,
-                Err(siblings) => self.add_upper(above, siblings, label),
+                Err(siblings) => self.add_upper(above.upper, siblings, label),
             }
         };
         if upper == NIL {
             return NIL;
         }
         let added = self.arena.add_child(parent, label, siblings, Slab::Lower);
-        self.set_upper(added, upper);
+        let left = self.arena.place(upper).left;
+        self.put(added, Place { upper, left });
         added
     }
 
     fn add_upper(&mut self, parent: Link, siblings: Siblings, label: u32) -> Link {
         let added = self.arena.add_child(parent, label, siblings, Slab::Upper);
-        self.set_upper(added, added);
+        let left = self.arena.place(parent).left - 1;
+        self.put(added, Place { upper: added, left });
         added
     }
 
-    /// Says what a new node's tau is; if there is none, because the forest is full, nothing.
-    fn set_upper(&mut self, node: Link, upper: Link) {
+    /// Says where a new node is; if there is none, because the forest is full, nothing.
+    fn put(&mut self, node: Link, place: Place) {
         if node != NIL {
-            self.upper.resize(self.arena.bound(), NIL);
-            self.upper[node as usize] = upper;
+            self.arena.put(node, place);
         }
     }
 
@@ -384,7 +388,7 @@ impl Forest {
         let root = self.arena.add_root(label);
         if root != NIL {
             *self.roots.slot(key) = root;
-            self.set_upper(root, root);
+            self.put(root, Place { upper: root, left: self.k.0 - 2 });
         }
         root
     }

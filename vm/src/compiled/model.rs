@@ -25,6 +25,8 @@ pub struct ContextOffsets {
     pub native_limit: i32,
     pub stubs: i32,
     pub counters: i32,
+    pub forest_nodes: i32,
+    pub forest_next: i32,
     pub path: i32,
     pub exit_place: i32,
     pub exit_depth: i32,
@@ -59,7 +61,10 @@ pub enum Stub {
     /// `(version, number)`: a path has ended and is to be counted. This and the next are called all the time, not now and then:
     /// with the C convention, so that only what is needed after the call is saved.
     CountPath,
-    /// `(number, address of an [`crate::profiling::ForestFrame`])`: a path has ended and goes into the k-slab forest.
+    /// `(version, number) -> activation`: the first path of an activation has ended and goes into the k-slab forest.
+    PlantForest,
+    /// `(number, version in the high half; address of an activation)`: a path has ended and goes into the k-slab forest, and it
+    /// is not the one that usually follows.
     GrowForest,
     /// `(version, number)`: a path has ended where there is no yieldpoint, while yieldpoints are taken.
     SamplePath,
@@ -67,7 +72,7 @@ pub enum Stub {
 
 impl Stub {
     /// All of them, in the order of the context.
-    pub const ALL: [Stub; 9] = [
+    pub const ALL: [Stub; 10] = [
         Stub::Yieldpoint,
         Stub::Allocate,
         Stub::AllocateArray,
@@ -75,6 +80,7 @@ impl Stub {
         Stub::RememberElement,
         Stub::SameText,
         Stub::CountPath,
+        Stub::PlantForest,
         Stub::GrowForest,
         Stub::SamplePath,
     ];
@@ -89,6 +95,7 @@ impl Stub {
             Stub::RememberElement => "remember_element",
             Stub::SameText => "same_text",
             Stub::CountPath => "count_path",
+            Stub::PlantForest => "plant_forest",
             Stub::GrowForest => "grow_forest",
             Stub::SamplePath => "sample_path",
         }
@@ -104,7 +111,8 @@ impl Stub {
             Stub::RememberElement => stubs::remember_element_stub as *const () as u64,
             Stub::SameText => stubs::same_text_stub as *const () as u64,
             Stub::CountPath => crate::profiling::count_path as *const () as u64,
-            Stub::GrowForest => crate::profiling::grow_forest as *const () as u64,
+            Stub::PlantForest => crate::profiling::plant_forest as *const () as u64,
+            Stub::GrowForest => stubs::grow_forest_stub as *const () as u64,
             Stub::SamplePath => stubs::sample_path_stub as *const () as u64,
         })
     }
@@ -182,6 +190,8 @@ impl Model {
                 native_limit: offset_of!(Context, native_limit) as i32,
                 stubs: offset_of!(Context, stubs) as i32,
                 counters: offset_of!(Context, counters) as i32,
+                forest_nodes: offset_of!(Context, forest.nodes) as i32,
+                forest_next: offset_of!(Context, forest.next) as i32,
                 path: offset_of!(Context, path) as i32,
                 exit_place: offset_of!(Context, exit_place) as i32,
                 exit_depth: offset_of!(Context, exit_depth) as i32,

@@ -225,6 +225,8 @@ preserving! {
     remember_element_stub => super::helpers::remember_element;
     /// Two texts that are not the same object.
     same_text_stub => super::helpers::same_text;
+    /// The end of a path that does not usually follow those before it.
+    grow_forest_stub => crate::profiling::grow_forest;
     /// The end of a path where there is no yieldpoint.
     sample_path_stub => crate::profiling::sample_path;
 }

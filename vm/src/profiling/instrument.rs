@@ -39,6 +39,26 @@ pub enum Storage {
 /// Versions with more paths count them in a hash table.
 pub const MOST_IN_ARRAY: u64 = 1 << 16;
 
+/// Counters that hold roots of the k-slab forest, as numbers of nodes: the one that was found last for a path whose number has
+/// these low bits. So the first path of an activation usually needs no hash table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Roots {
+    /// The first of them.
+    pub first: u32,
+    /// How many: a power of two.
+    pub count: u32,
+}
+
+impl Roots {
+    /// More are not worth their place in the cache.
+    pub const MOST: u64 = 64;
+
+    /// The counter for a path.
+    pub fn counter(self, path: PathNumber) -> u32 {
+        self.first + (path as u32 & (self.count - 1))
+    }
+}
+
 impl Instrumentation {
     /// Do yieldpoints tell the number of the path that ends there.
     pub fn samples_paths(&self) -> bool {
@@ -67,6 +87,8 @@ pub struct VersionPaths {
     pub dag: PathDag,
     /// The first of the counters, one for each path, if they are counted that way.
     pub counters: Option<u32>,
+    /// Where roots of the k-slab forest are remembered, if they are.
+    pub roots: Option<Roots>,
     /// The place in the program where each block begins: function and instruction.
     pub places: Vec<(FunctionId, u32)>,
     /// Additions to the path register in the code.

@@ -23,8 +23,8 @@ pub(crate) use collect::collect;
 pub use collect::{Collected, CollectedVersion, Iterated, Sampled};
 pub use counters::CounterArea;
 pub use instrument::{
-    Instrumentation, Instrumented, MOST_IN_ARRAY, PathInstrumentation, Storage, VersionPaths,
+    Instrumentation, Instrumented, MOST_IN_ARRAY, PathInstrumentation, Roots, Storage, VersionPaths,
 };
 pub use spec::{PepOptions, ProfileOptions, ProfileSpec};
-pub use state::{ForestFrame, PathEnd, Version};
-pub(crate) use state::{Profiling, count_path, grow_forest, sample_path, yieldpoint};
+pub use state::{PathEnd, Version};
+pub(crate) use state::{Profiling, count_path, grow_forest, plant_forest, sample_path, yieldpoint};

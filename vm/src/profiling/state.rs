@@ -1,8 +1,7 @@
 //! The profilers of one virtual machine at work: what compiled code calls where paths end, and what is done at yieldpoints.
 //!
 //! All calls come from the thread of the virtual machine; nothing here allocates in the steady state. Green threads share
-//! the tables, so their counts are merged as they come; what an activation must remember is in its frame
-//! ([`ForestFrame`]).
+//! the tables, so their counts are merged as they come; what an activation must remember is in its frame.
 
 use super::counters::CounterArea;
 use super::instrument::{Instrumentation, Instrumented, VersionPaths};
@@ -32,20 +31,6 @@ pub struct Version {
     pub level: Level,
     /// What its counts mean.
     pub instrumented: Instrumented,
-}
-
-/// What an activation of compiled code keeps in its frame for the k-slab forest.
-#[repr(C)]
-pub struct ForestFrame {
-    activation: u64,
-    version: u64,
-}
-
-impl ForestFrame {
-    /// The words of a frame at the entry of this version.
-    pub fn words(version: u32) -> [u64; 2] {
-        [Activation::default().bits(), u64::from(version)]
-    }
 }
 
 /// The end of a path where there is no yieldpoint, as compiled code says it.
@@ -79,7 +64,7 @@ pub(crate) struct Profiling {
     pub(super) versions: BTreeMap<u32, Version>,
     /// Exact counts of paths in hash tables.
     pub(super) table: PathTable,
-    pub(super) forest: Option<Forest>,
+    pub(crate) forest: Option<Forest>,
     pub(super) schedule: Option<Schedule>,
     pub(super) samples: SampledPaths,
     pub(super) losses: Losses,
@@ -216,14 +201,34 @@ pub(crate) unsafe extern "C" fn count_path(ctx: *mut Context, version: u64, path
     vm.profiling.table.count(VersionId(version as u32), path);
 }
 
-/// A path ended that goes into the k-slab forest.
-pub(crate) unsafe extern "C" fn grow_forest(ctx: *mut Context, path: u64, frame: *mut ForestFrame) {
-    // SAFETY: as `count_path`; the frame is a slot of the frame of the calling code.
-    let (vm, frame) = unsafe { (machinery(ctx), &mut *frame) };
-    let Some(forest) = &mut vm.profiling.forest else { return };
-    let mut activation = Activation::from_bits(frame.activation);
-    forest.path(&mut activation, VersionId(frame.version as u32), path);
-    frame.activation = activation.bits();
+/// The first path of an activation ended and goes into the k-slab forest. Gives what the activation has to remember.
+pub(crate) unsafe extern "C" fn plant_forest(ctx: *mut Context, version: u64, path: u64) -> u64 {
+    // SAFETY: as `count_path`.
+    let vm = unsafe { machinery(ctx) };
+    let mut activation = Activation::default();
+    step(vm, &mut activation, VersionId(version as u32), path);
+    u64::from(activation.bits())
+}
+
+/// A path ended that is not the one that usually follows.
+pub(crate) unsafe extern "C" fn grow_forest(ctx: *mut Context, end: u64, activation: *mut Activation) {
+    // SAFETY: as `count_path`; what the activation remembers is in a slot of the frame of the calling code.
+    let (vm, activation) = unsafe { (machinery(ctx), &mut *activation) };
+    step(vm, activation, VersionId((end >> 32) as u32), end & u64::from(u32::MAX));
+}
+
+fn step(vm: &mut Machinery, activation: &mut Activation, version: VersionId, path: PathNumber) {
+    let Profiling { versions, forest: Some(forest), counters, .. } = &mut vm.profiling else { return };
+    let is_first = *activation == Activation::default();
+    forest.path(activation, version, path);
+    vm.context.forest = forest.addresses();
+    let paths = versions.get(&version.0).and_then(|version| version.instrumented.paths.as_ref());
+    if is_first
+        && let Some(counters) = counters
+        && let Some(roots) = paths.and_then(|paths| paths.roots)
+    {
+        counters.set(roots.counter(path), u64::from(activation.bits()));
+    }
 }
 
 /// A path ended where there is no yieldpoint, while yieldpoints are taken. Only an open window is interested.

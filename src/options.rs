@@ -88,7 +88,7 @@ pub enum Command {
 /// `holloway calibrate`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Runs the benchmark programs in every tier (a minute or two) and prints the constants of the cost/benefit model.
+Runs the classic benchmark programs in every tier (a minute or two) and prints the constants of the cost/benefit model.
 
 Example:
   holloway calibrate --out here.json

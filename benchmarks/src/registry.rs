@@ -1,8 +1,9 @@
 //! The benchmark programs: one table, from which names, help, tests and reports derive.
 //!
 //! A default size is one at which an iteration takes the interpreter between 50 and 200 milliseconds, where the program
-//! has such a size: long enough for the clock, short enough for many iterations. A quick size is the smallest with a known result that still runs all
-//! of the program.
+//! has such a size: long enough for the clock, short enough for many iterations. Those of the phased programs and of the probes
+//! take the optimizing tier 20 to 100 milliseconds instead: it is compiled code that they ask about. A quick size is the
+//! smallest with a known result that still runs all of the program.
 
 use std::fmt;
 
@@ -13,14 +14,39 @@ pub enum Suite {
     AreWeFastYet,
     /// Java Grande Forum, sequential kernels (Bull and others; 2000).
     JavaGrande,
+    /// Our own programs whose behaviour changes by phases, in known ways at known times.
+    Phased,
+    /// Our own programs of which the right profile is known beforehand.
+    Probes,
 }
 
 impl Suite {
+    /// All suites.
+    pub const ALL: [Suite; 4] = [Suite::AreWeFastYet, Suite::JavaGrande, Suite::Phased, Suite::Probes];
+
+    /// The suite with this folder.
+    pub fn named(folder: &str) -> Option<Suite> {
+        Suite::ALL.into_iter().find(|suite| suite.folder() == folder)
+    }
+
+    /// Is it made of programs that others chose, and that do the same all the time. What is generally true of programs is
+    /// measured with these; the others are made to show something.
+    pub const fn is_classic(self) -> bool {
+        matches!(self, Suite::AreWeFastYet | Suite::JavaGrande)
+    }
+
+    /// Its programs.
+    pub fn benchmarks(self) -> impl Iterator<Item = &'static Benchmark> {
+        BENCHMARKS.iter().filter(move |benchmark| benchmark.suite == self)
+    }
+
     /// The folder of its programs.
     pub const fn folder(self) -> &'static str {
         match self {
             Suite::AreWeFastYet => "awfy",
             Suite::JavaGrande => "jgf",
+            Suite::Phased => "phased",
+            Suite::Probes => "probes",
         }
     }
 }
@@ -30,6 +56,8 @@ impl fmt::Display for Suite {
         f.write_str(match self {
             Suite::AreWeFastYet => "Are We Fast Yet",
             Suite::JavaGrande => "Java Grande",
+            Suite::Phased => "phased programs",
+            Suite::Probes => "probes",
         })
     }
 }
@@ -91,6 +119,15 @@ benchmarks! {
     JavaGrande "heapsort" default 10000 quick 10000 "numbers", "that they are sorted, and a hash of them";
     JavaGrande "moldyn" default 4 quick 4 "cubes of four atoms along each side", "kinetic energy and interactions";
     JavaGrande "raytracer" default 25 quick 25 "side of the picture", "checksum of the picture";
+    Phased "dispatcher" default 4000 quick 2 "rounds", "what all handlers remember and answer";
+    Phased "guests" default 2000 quick 4 "rounds", "the result of each guest";
+    Phased "orders" default 6000 quick 2 "rounds", "a hash of all prices";
+    Phased "shapes" default 3000 quick 2 "rounds", "paint that all hits take";
+    Phased "sparse" default 6000 quick 2 "rounds", "the weighted product, computed by columns";
+    Phased "tokenizer" default 4000 quick 2 "rounds", "a hash of all tokens";
+    Probes "adversary" default 150000 quick 100 "repetitions", "numbers of calls, and the state after so many steps";
+    Probes "decoder" default 1000 quick 1 "repetitions", "all readings, and how often each was out of range";
+    Probes "ledger" default 1000 quick 1 "repetitions", "takings, and the calls of each receiver";
 }
 
 /// The program of this name, or a message that helps: names like it, and all names.
@@ -135,13 +172,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_eighteen_with_different_names() {
+    fn names_are_different_and_suites_complete() {
         let mut names: Vec<&str> = BENCHMARKS.iter().map(|b| b.name).collect();
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), 18);
-        assert_eq!(BENCHMARKS.len(), 18);
+        assert_eq!(names.len(), BENCHMARKS.len());
+        assert_eq!(Suite::ALL.map(|suite| suite.benchmarks().count()), [14, 4, 6, 3]);
         assert!(BENCHMARKS.iter().all(|b| b.quick_size <= b.default_size));
+        assert!(Suite::ALL.iter().all(|&suite| Suite::named(suite.folder()) == Some(suite)));
     }
 
     #[test]

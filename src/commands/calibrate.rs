@@ -32,7 +32,7 @@ const COMPILED: u64 = 30;
 /// Iterations of any kind for a look.
 const QUICK_ITERATIONS: u64 = 2;
 
-/// Measures all programs in all tiers, and prints the constants.
+/// Measures all classic programs in all tiers, and prints the constants.
 pub fn calibrate(arguments: &CalibrateArguments) -> Result<ExitCode, Stop> {
     let file = match &arguments.out {
         Some(path) => Some((path, RecordFile::create(path).map_err(|error| cannot_write(path, &error))?)),
@@ -41,7 +41,7 @@ pub fn calibrate(arguments: &CalibrateArguments) -> Result<ExitCode, Stop> {
     let interrupt = Interrupt::new();
     interrupt.listen();
     let mut sums = Sums { quick: arguments.quick, ..Sums::default() };
-    for benchmark in BENCHMARKS {
+    for benchmark in BENCHMARKS.iter().filter(|benchmark| benchmark.suite.is_classic()) {
         if interrupt.was_pressed() {
             say(format_args!("interrupted\n"));
             return Ok(EXIT_PROGRAM.into());

@@ -121,11 +121,9 @@ impl Host for Desk<'_> {
 fn subjects(arguments: &OverheadArguments) -> Result<Vec<Subject>, Stop> {
     let mut subjects = Vec::new();
     for name in &arguments.names {
-        let suite = |suite: Suite| BENCHMARKS.iter().filter(|b| b.suite == suite).collect::<Vec<_>>();
-        let benchmarks = match name.as_str() {
-            "all" => BENCHMARKS.iter().collect(),
-            _ if name == Suite::AreWeFastYet.folder() => suite(Suite::AreWeFastYet),
-            _ if name == Suite::JavaGrande.folder() => suite(Suite::JavaGrande),
+        let benchmarks: Vec<&'static Benchmark> = match (name.as_str(), Suite::named(name)) {
+            ("all", _) => BENCHMARKS.iter().collect(),
+            (_, Some(suite)) => suite.benchmarks().collect(),
             _ if name.ends_with(".hol") => {
                 let program = Arc::new(compile_file(name)?);
                 let kind = Kind::File(arguments.arguments.clone());
@@ -133,8 +131,9 @@ fn subjects(arguments: &OverheadArguments) -> Result<Vec<Subject>, Stop> {
                 continue;
             }
             _ => vec![find(name).map_err(|why| {
+                let suites = Suite::ALL.map(Suite::folder).join(", ");
                 Stop::usage(format_args!(
-                    "{why}\nthe suites are: awfy, jgf, all; the name of a file ends in .hol"
+                    "{why}\nthe suites are: {suites}, all; the name of a file ends in .hol"
                 ))
             })?],
         };

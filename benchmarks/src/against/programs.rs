@@ -68,11 +68,10 @@ fn of(benchmark: &Benchmark) -> Result<&'static Program, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::BENCHMARKS;
 
     #[test]
     fn the_whole_suite_is_here() {
-        let registered = BENCHMARKS.iter().filter(|b| b.suite == Suite::AreWeFastYet).map(|b| b.name);
+        let registered = Suite::AreWeFastYet.benchmarks().map(|b| b.name);
         assert!(registered.eq(PROGRAMS.iter().map(|program| program.name)));
         for program in PROGRAMS {
             assert_eq!(program.original.to_lowercase(), program.name);

@@ -119,12 +119,12 @@ benchmarks! {
     JavaGrande "heapsort" default 10000 quick 10000 "numbers", "that they are sorted, and a hash of them";
     JavaGrande "moldyn" default 4 quick 4 "cubes of four atoms along each side", "kinetic energy and interactions";
     JavaGrande "raytracer" default 25 quick 25 "side of the picture", "checksum of the picture";
-    Phased "dispatcher" default 4000 quick 2 "rounds", "what all handlers remember and answer";
+    Phased "dispatcher" default 3000 quick 2 "rounds", "what all handlers remember and answer";
     Phased "guests" default 2000 quick 4 "rounds", "the result of each guest";
     Phased "orders" default 6000 quick 2 "rounds", "a hash of all prices";
     Phased "shapes" default 3000 quick 2 "rounds", "paint that all hits take";
     Phased "sparse" default 6000 quick 2 "rounds", "the weighted product, computed by columns";
-    Phased "tokenizer" default 4000 quick 2 "rounds", "a hash of all tokens";
+    Phased "tokenizer" default 2000 quick 2 "rounds", "a hash of all tokens";
     Probes "adversary" default 150000 quick 100 "repetitions", "numbers of calls, and the state after so many steps";
     Probes "decoder" default 1000 quick 1 "repetitions", "all readings, and how often each was out of range";
     Probes "ledger" default 1000 quick 1 "repetitions", "takings, and the calls of each receiver";

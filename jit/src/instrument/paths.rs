@@ -26,7 +26,9 @@ use holloway_bytecode::FunctionId;
 use holloway_profilers::VersionId;
 use holloway_profilers::kblpp::NodeLayout;
 use holloway_profilers::paths::{Action, Cut, Options, PathDag, Plan};
-use holloway_vm::profiling::{CounterArea, MOST_IN_ARRAY, PathInstrumentation, Roots, Storage, VersionPaths};
+use holloway_vm::profiling::{
+    CounterArea, MOST_IN_ARRAY, PathInstrumentation, PathTableCells, Roots, Storage, VersionPaths,
+};
 use smallvec::SmallVec;
 
 /// The path register has 32 bits, one number must be left that means none, and the k-slab forest labels its nodes with these.
@@ -64,11 +66,12 @@ pub fn instrument(
     } else {
         None
     };
-    let counters = match wanted.exact {
+    let (counters, table) = match wanted.exact {
         Some(Storage::Array) if plan.paths() <= MOST_IN_ARRAY => {
-            Some(counters.allocate(plan.paths() as usize).ok_or(EXHAUSTED)?)
+            (Some(counters.allocate(plan.paths() as usize).ok_or(EXHAUSTED)?), None)
         }
-        _ => None,
+        Some(_) => (None, Some(counters.allocate(PathTableCells::COUNT).ok_or(EXHAUSTED)?)),
+        None => (None, None),
     };
     let additions = plan.additions().count() as u32;
     let added_ends = (plan.added_cuts().count() + loops.len()) as u32;
@@ -81,9 +84,9 @@ pub fn instrument(
     };
     let first_rounds = rounds.iter().map(|rounds| (rounds.told, rounds.first)).collect();
     let (constants, later) = (Constants::new(), later(region, &plan));
-    Register { plan: &plan, flow, wanted, counters, constants, in_front, rounds, roots, later }
+    Register { plan: &plan, flow, wanted, counters, table, constants, in_front, rounds, roots, later }
         .thread(region, edges);
-    Ok(VersionPaths { dag, counters, roots, places, additions, added_ends, first_rounds })
+    Ok(VersionPaths { dag, counters, table, roots, places, additions, added_ends, first_rounds })
 }
 
 /// The first yieldpoint of a kind in a block: where it is among the nodes.
@@ -183,6 +186,8 @@ struct Register<'a> {
     wanted: &'a PathInstrumentation,
     /// The first of the counters, if paths are counted in an array.
     counters: Option<u32>,
+    /// The counters that name the hash table, if they are counted there.
+    table: Option<u32>,
     constants: Constants,
     /// Blocks in front of loops, at whose end paths end.
     in_front: Vec<BlockId>,
@@ -328,8 +333,8 @@ impl Register<'_> {
         let mut ops = Vec::new();
         if let Some(first) = self.counters {
             ops.push(Op::CountPath(first));
-        } else if self.wanted.exact.is_some() {
-            ops.push(Op::HashPath);
+        } else if let Some(table) = self.table {
+            ops.push(Op::HashPath(table));
         }
         if let Some(roots) = self.roots {
             ops.push(if first { Op::PlantForest(roots) } else { Op::GrowForest(roots) });

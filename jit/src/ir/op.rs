@@ -322,8 +322,8 @@ pub enum Op {
     Path(i64),
     /// `(number)`: a path has ended; increments the counter that comes so many after this one.
     CountPath(u32),
-    /// `(number)`: a path has ended and is counted in a hash table.
-    HashPath,
+    /// `(number)`: a path has ended and is counted in the hash table that these counters name.
+    HashPath(u32),
     /// `(number)`: the first path of an activation has ended and goes into the k-slab forest. Where roots are remembered.
     PlantForest(Roots),
     /// `(number)`: a path has ended and goes into the k-slab forest, below those that ended before in this activation.
@@ -441,7 +441,7 @@ impl Op {
                     | SetPath(_)
                     | AddPath(_)
                     | CountPath(_)
-                    | HashPath
+                    | HashPath(_)
                     | PlantForest(_)
                     | GrowForest(_)
                     | SamplePath

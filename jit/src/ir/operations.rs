@@ -65,7 +65,6 @@ const PLAIN: &[Op] = &[
     Op::CheckBounds,
     Op::CheckDivisor,
     Op::CheckLength,
-    Op::HashPath,
     Op::SamplePath,
 ];
 
@@ -140,6 +139,7 @@ fn detailed(word: &str, names: &Names<'_>, c: &mut Cursor<'_>) -> Read<Op> {
         "add_path" => Op::AddPath(c.number()?),
         "path" => Op::Path(c.number()?),
         "count_path" => Op::CountPath(c.number()?),
+        "hash_path" => Op::HashPath(c.number()?),
         "plant_forest" => Op::PlantForest(roots(c)?),
         "grow_forest" => Op::GrowForest(roots(c)?),
         _ => return Err(format!("there is no operation `{word}`")),

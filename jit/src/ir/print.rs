@@ -156,7 +156,7 @@ mnemonics! {
     AddPath(_) => "add_path",
     Path(_) => "path",
     CountPath(_) => "count_path",
-    HashPath => "hash_path",
+    HashPath(_) => "hash_path",
     PlantForest(_) => "plant_forest",
     GrowForest(_) => "grow_forest",
     SamplePath => "sample_path",
@@ -353,7 +353,7 @@ impl Printer<'_> {
             Op::Yieldpoint(kind) => yield_kind(kind).to_string(),
             Op::SetPath(number) | Op::AddPath(number) | Op::Path(number) => number.to_string(),
             Op::PlantForest(roots) | Op::GrowForest(roots) => format!("{}+{}", roots.first, roots.count),
-            Op::Count(counter) | Op::CountPath(counter) => counter.to_string(),
+            Op::Count(counter) | Op::CountPath(counter) | Op::HashPath(counter) => counter.to_string(),
             _ => return None,
         })
     }

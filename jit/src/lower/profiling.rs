@@ -41,11 +41,11 @@ impl Lowering<'_, '_> {
                 let at = self.builder.ins().iadd(base, offset);
                 self.increment(at, first);
             }
-            Op::HashPath => {
+            Op::HashPath(table) => {
                 let number = self.value(args[0]);
-                let version = self.constant(types::I64, u64::from(self.code));
-                let signature = self.helper_signature(3, false);
-                self.plain_call(Stub::CountPath, signature, [version, number]);
+                let Some(displacement) = self.displacement(table) else { return };
+                let table = self.constant(types::I64, displacement as u64);
+                self.preserving_call(Stub::CountPath, &[table, number]);
             }
             Op::PlantForest(roots) => self.plant_forest(args[0], roots),
             Op::GrowForest(roots) => self.grow_forest(args[0], roots),

@@ -212,7 +212,7 @@ impl Lowering<'_, '_> {
             | Op::SetPath(_)
             | Op::AddPath(_)
             | Op::CountPath(_)
-            | Op::HashPath
+            | Op::HashPath(_)
             | Op::PlantForest(_)
             | Op::GrowForest(_)
             | Op::SamplePath => {

@@ -37,24 +37,52 @@ impl Hasher for Fixed {
     }
 }
 
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
+struct Slot<V> {
+    key: u64,
+    value: V,
+}
+
+/// Where a hash table is in memory, for who takes the frequent step of a look-up by itself: the slot of a key is
+/// `key * GOLDEN >> shift`, 16 bytes each, and it is the right one if the first word is the key and the second is not 0.
+#[derive(Debug, Clone, Copy)]
+pub struct TableAddress {
+    /// The slots, until a key is added.
+    pub slots: *mut u8,
+    /// 64 minus the logarithm of how many there are.
+    pub shift: u32,
+}
+
+impl TableAddress {
+    /// The multiplier.
+    pub const GOLDEN: u64 = GOLDEN;
+}
+
 /// A hash table from 64-bit keys to values; a value equal to its type's default is not there.
 #[derive(Debug, Clone)]
 pub(crate) struct OpenTable<V> {
     /// As many as a power of two.
-    slots: Box<[(u64, V)]>,
+    slots: Box<[Slot<V>]>,
     /// 64 minus the logarithm of how many.
     shift: u32,
     used: usize,
     /// Slots that look-ups beyond the first of each have visited, without those of growing.
     further: u64,
+    /// Look-ups of keys that were there, but not in their home, since the table has grown last.
+    away: u32,
 }
 
 impl<V: Copy + Default + PartialEq> OpenTable<V> {
     const SMALLEST_LOG: u32 = 3;
+    /// A table in which keys were found away from home so often grows, because the frequent ones are in each other's way.
+    const PATIENCE: u32 = 1000;
+    /// But not beyond so many slots for each key.
+    const ROOMIEST: usize = 32;
 
     pub fn new() -> Self {
-        let slots = vec![(0, V::default()); 1 << Self::SMALLEST_LOG].into_boxed_slice();
-        Self { slots, shift: 64 - Self::SMALLEST_LOG, used: 0, further: 0 }
+        let slots = vec![Slot::default(); 1 << Self::SMALLEST_LOG].into_boxed_slice();
+        Self { slots, shift: 64 - Self::SMALLEST_LOG, used: 0, further: 0, away: 0 }
     }
 
     /// The value of a key, which is new if it is the default; the caller must then change it.
@@ -64,13 +92,13 @@ impl<V: Copy + Default + PartialEq> OpenTable<V> {
         let mut at = self.home(key) & mask;
         let mut further = 0;
         loop {
-            let (there, value) = self.slots[at];
+            let Slot { key: there, value } = self.slots[at];
             if value == V::default() {
                 break;
             }
             if there == key {
                 self.further += further;
-                return &mut self.slots[at].1;
+                return &mut self.slots[at].value;
             }
             further += 1;
             at = (at + 1) & mask;
@@ -86,12 +114,13 @@ impl<V: Copy + Default + PartialEq> OpenTable<V> {
         let home = self.home(key) & mask;
         let mut at = home;
         loop {
-            let (there, value) = self.slots[at];
+            let Slot { key: there, value } = self.slots[at];
             if there == key && value != V::default() {
                 if at != home {
                     self.further += (at.wrapping_sub(home) & mask) as u64;
+                    at = self.found_away(at, key);
                 }
-                return Some(&mut self.slots[at].1);
+                return Some(&mut self.slots[at].value);
             }
             if value == V::default() {
                 return None;
@@ -120,7 +149,7 @@ impl<V: Copy + Default + PartialEq> OpenTable<V> {
         let mut at = self.home(key) & mask;
         let mut further = 0;
         loop {
-            let (there, value) = self.slots[at];
+            let Slot { key: there, value } = self.slots[at];
             if there == key || value == V::default() {
                 return (value, further);
             }
@@ -131,7 +160,7 @@ impl<V: Copy + Default + PartialEq> OpenTable<V> {
 
     /// All keys and values, in no order that means anything.
     pub fn iter(&self) -> impl Iterator<Item = (u64, V)> + '_ {
-        self.slots.iter().copied().filter(|&(_, value)| value != V::default())
+        self.slots.iter().filter(|slot| slot.value != V::default()).map(|slot| (slot.key, slot.value))
     }
 
     /// All keys and values by key.
@@ -159,6 +188,11 @@ impl<V: Copy + Default + PartialEq> OpenTable<V> {
         std::mem::size_of_val(&*self.slots)
     }
 
+    /// Where it is in memory.
+    pub fn address(&mut self) -> TableAddress {
+        TableAddress { slots: self.slots.as_mut_ptr().cast(), shift: self.shift }
+    }
+
     fn home(&self, key: u64) -> usize {
         (key.wrapping_mul(GOLDEN) >> self.shift) as usize
     }
@@ -173,26 +207,44 @@ impl<V: Copy + Default + PartialEq> OpenTable<V> {
             self.grow();
             at = self.empty_for(key);
         }
-        self.slots[at].0 = key;
-        &mut self.slots[at].1
+        self.slots[at].key = key;
+        &mut self.slots[at].value
+    }
+
+    /// A key was found here, away from home. Gives where it is now.
+    #[cold]
+    #[inline(never)]
+    fn found_away(&mut self, at: usize, key: u64) -> usize {
+        self.away += 1;
+        if self.away < Self::PATIENCE || self.slots.len() >= self.used * Self::ROOMIEST {
+            return at;
+        }
+        self.grow();
+        let mask = self.slots.len() - 1;
+        let mut at = self.home(key) & mask;
+        while self.slots[at].key != key || self.slots[at].value == V::default() {
+            at = (at + 1) & mask;
+        }
+        at
     }
 
     fn empty_for(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
         let mut at = self.home(key) & mask;
-        while self.slots[at].1 != V::default() {
+        while self.slots[at].value != V::default() {
             at = (at + 1) & mask;
         }
         at
     }
 
     fn grow(&mut self) {
-        let doubled = vec![(0, V::default()); self.slots.len() * 2].into_boxed_slice();
+        let doubled = vec![Slot::default(); self.slots.len() * 2].into_boxed_slice();
         let old = std::mem::replace(&mut self.slots, doubled);
         self.shift -= 1;
-        for &(key, value) in old.iter().filter(|&&(_, value)| value != V::default()) {
-            let at = self.empty_for(key);
-            self.slots[at] = (key, value);
+        self.away = 0;
+        for &slot in old.iter().filter(|slot| slot.value != V::default()) {
+            let at = self.empty_for(slot.key);
+            self.slots[at] = slot;
         }
     }
 }
@@ -202,6 +254,28 @@ mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng, rngs::SmallRng};
     use std::collections::BTreeMap;
+
+    /// Keys that are in each other's way in a small table.
+    #[test]
+    fn frequent_keys_get_room() {
+        let mut table = OpenTable::<u64>::new();
+        let home = |table: &OpenTable<u64>, key| table.home(key) & (table.slots.len() - 1);
+        let other = (1..).find(|&key| home(&table, key) == home(&table, 0)).unwrap();
+        for round in 0..3000 {
+            for key in [0, other] {
+                match table.existing(key) {
+                    Some(count) => *count += 1,
+                    None => *table.slot(key) += 1,
+                }
+                assert_eq!(table.get(key), round + 1);
+            }
+        }
+        assert_ne!(home(&table, 0), home(&table, other));
+        assert!(table.slots.len() <= 2 * OpenTable::<u64>::ROOMIEST);
+        // Once when it was added, and until there was room.
+        let further = u64::from(1 + OpenTable::<u64>::PATIENCE + table.away);
+        assert_eq!((table.len(), table.further()), (2, further));
+    }
 
     /// Against a tree map, with keys that are dense, spread, and alike in their low bits.
     #[test]

@@ -27,6 +27,7 @@ mod shadow;
 mod table;
 
 pub use compose::List;
+pub use hash::TableAddress;
 pub use loss::{Losses, Lost};
 pub use pep::{Decode, Pep, SampledPaths};
 pub use profile::{PathCount, PathProfile};

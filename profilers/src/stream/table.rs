@@ -5,7 +5,7 @@
 //! changed from one to the other. The number of table operations and of hash probes is exact and the same on every
 //! run, because it is what k-BLPP is compared with.
 
-use super::hash::OpenTable;
+use super::hash::{OpenTable, TableAddress};
 use super::{Consumer, Event, Losses, Lost, PathCount, PathEnd, PathProfile};
 use crate::ids::{PathNumber, VersionId};
 
@@ -88,6 +88,14 @@ impl PathTable {
         match self.counters(version).get_or_insert_with(|| Counters::Hash(OpenTable::new())) {
             Counters::Hash(table) => *table.slot(path) += 1,
             Counters::Array(_) => self.strays += 1,
+        }
+    }
+
+    /// Where a version's hash table is in memory, until its next new path.
+    pub fn address(&mut self, version: VersionId) -> Option<TableAddress> {
+        match self.versions.get_mut(version.index()) {
+            Some(Some(Counters::Hash(table))) => Some(table.address()),
+            _ => None,
         }
     }
 

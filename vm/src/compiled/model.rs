@@ -58,10 +58,10 @@ pub enum Stub {
     RememberElement,
     /// `(string or null, string or null)`: 0 or 1 in `result`.
     SameText,
-    /// `(version, number)`: a path has ended and is to be counted. This and the next are called all the time, not now and then:
-    /// with the C convention, so that only what is needed after the call is saved.
+    /// `(place of its [`crate::profiling::PathTableCells`], number)`: a path has ended and is to be counted in the hash table.
     CountPath,
-    /// `(version, number) -> activation`: the first path of an activation has ended and goes into the k-slab forest.
+    /// `(version, number) -> activation`: the first path of an activation has ended and goes into the k-slab forest. With the C
+    /// convention.
     PlantForest,
     /// `(number, version in the high half; address of an activation)`: a path has ended and goes into the k-slab forest, and it
     /// is not the one that usually follows.
@@ -110,7 +110,7 @@ impl Stub {
             Stub::Remember => stubs::remember_stub as *const () as u64,
             Stub::RememberElement => stubs::remember_element_stub as *const () as u64,
             Stub::SameText => stubs::same_text_stub as *const () as u64,
-            Stub::CountPath => crate::profiling::count_path as *const () as u64,
+            Stub::CountPath => stubs::count_path_stub as *const () as u64,
             Stub::PlantForest => crate::profiling::plant_forest as *const () as u64,
             Stub::GrowForest => stubs::grow_forest_stub as *const () as u64,
             Stub::SamplePath => stubs::sample_path_stub as *const () as u64,

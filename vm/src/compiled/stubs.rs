@@ -17,6 +17,8 @@
 
 use crate::context::Context;
 use crate::loader::Method;
+use crate::profiling::PathTableCells;
+use holloway_profilers::stream::TableAddress;
 use std::arch::{global_asm, naked_asm};
 
 /// Integer arguments that go in registers, the context and the depth included.
@@ -225,10 +227,51 @@ preserving! {
     remember_element_stub => super::helpers::remember_element;
     /// Two texts that are not the same object.
     same_text_stub => super::helpers::same_text;
+    /// The end of a path that is not where [`count_path_stub`] looks.
+    count_new_path_stub => crate::profiling::count_new_path;
     /// The end of a path that does not usually follow those before it.
     grow_forest_stub => crate::profiling::grow_forest;
     /// The end of a path where there is no yieldpoint.
     sample_path_stub => crate::profiling::sample_path;
+}
+
+/// Counts a path in a hash table, like the stubs above, but called so often that it does the frequent thing itself: the slot where the
+/// number is looked for first has it already.
+#[unsafe(naked)]
+pub unsafe extern "C" fn count_path_stub() {
+    naked_asm!(
+        // rdi: the context, rsi: where the cells are among the counters, rdx: the number.
+        "push rax",
+        "push rcx",
+        "push rsi",
+        "add rsi, [rdi + {counters}]",
+        "movabs rax, {golden}",
+        "imul rax, rdx",
+        "mov rcx, [rsi + {shift}]",
+        "shr rax, cl",
+        "shl rax, 4",
+        "add rax, [rsi + {slots}]",
+        "cmp [rax], rdx",
+        "jne 2f",
+        "cmp qword ptr [rax + 8], 0",
+        "je 2f",
+        "inc qword ptr [rax + 8]",
+        "pop rsi",
+        "pop rcx",
+        "pop rax",
+        "ret",
+        "2:",
+        "call {slow}",
+        "pop rsi",
+        "pop rcx",
+        "pop rax",
+        "ret",
+        counters = const std::mem::offset_of!(Context, counters),
+        slots = const std::mem::offset_of!(PathTableCells, slots),
+        shift = const std::mem::offset_of!(PathTableCells, shift),
+        golden = const TableAddress::GOLDEN,
+        slow = sym count_new_path_stub,
+    )
 }
 
 /// Where a frame returns to that is to go on in the interpreter: with the context in `rax`, and its real return address

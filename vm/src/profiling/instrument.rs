@@ -59,6 +59,23 @@ impl Roots {
     }
 }
 
+/// Counters that say where the hash table of a piece of code is, in this order.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct PathTableCells {
+    /// The slots ([`holloway_profilers::stream::TableAddress`]).
+    pub slots: u64,
+    /// What to shift by.
+    pub shift: u64,
+    /// Whose table it is.
+    pub version: u64,
+}
+
+impl PathTableCells {
+    /// How many counters that are.
+    pub const COUNT: usize = size_of::<Self>() / 8;
+}
+
 impl Instrumentation {
     /// Do yieldpoints tell the number of the path that ends there.
     pub fn samples_paths(&self) -> bool {
@@ -87,6 +104,8 @@ pub struct VersionPaths {
     pub dag: PathDag,
     /// The first of the counters, one for each path, if they are counted that way.
     pub counters: Option<u32>,
+    /// The first of the [`PathTableCells`], if they are counted in a hash table.
+    pub table: Option<u32>,
     /// Where roots of the k-slab forest are remembered, if they are.
     pub roots: Option<Roots>,
     /// The place in the program where each block begins: function and instruction.

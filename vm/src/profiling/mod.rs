@@ -23,8 +23,9 @@ pub(crate) use collect::collect;
 pub use collect::{Collected, CollectedVersion, Iterated, Sampled};
 pub use counters::CounterArea;
 pub use instrument::{
-    Instrumentation, Instrumented, MOST_IN_ARRAY, PathInstrumentation, Roots, Storage, VersionPaths,
+    Instrumentation, Instrumented, MOST_IN_ARRAY, PathInstrumentation, PathTableCells, Roots, Storage,
+    VersionPaths,
 };
 pub use spec::{PepOptions, ProfileOptions, ProfileSpec};
 pub use state::{PathEnd, Version};
-pub(crate) use state::{Profiling, count_path, grow_forest, plant_forest, sample_path, yieldpoint};
+pub(crate) use state::{Profiling, count_new_path, grow_forest, plant_forest, sample_path, yieldpoint};

@@ -4,7 +4,7 @@
 //! the tables, so their counts are merged as they come; what an activation must remember is in its frame.
 
 use super::counters::CounterArea;
-use super::instrument::{Instrumentation, Instrumented, VersionPaths};
+use super::instrument::{Instrumentation, Instrumented, PathTableCells, VersionPaths};
 use super::spec::ProfileOptions;
 use crate::compiled::helpers::machinery;
 use crate::compiled::{CodeId, Entry, Level};
@@ -123,12 +123,23 @@ impl Profiling {
 
     /// Code was installed.
     pub fn installed(&mut self, code: CodeId, version: Version) {
-        if let Some(VersionPaths { dag, .. }) = &version.instrumented.paths
+        if let Some(VersionPaths { dag, table, .. }) = &version.instrumented.paths
             && self.options.blpp.is_some()
         {
             self.table.define(VersionId(code.0), dag.paths());
+            if let Some(cells) = *table {
+                self.tell_table(VersionId(code.0), cells);
+            }
         }
         self.versions.insert(code.0, version);
+    }
+
+    /// Tells compiled code where its hash table is.
+    fn tell_table(&mut self, version: VersionId, cells: u32) {
+        if let (Some(counters), Some(address)) = (&self.counters, self.table.address(version)) {
+            let words = [address.slots as u64, u64::from(address.shift), u64::from(version.0)];
+            (cells..).zip(words).for_each(|(cell, word)| counters.set(cell, word));
+        }
     }
 
     /// An activation of this code ends without the end of the path that it is on.
@@ -194,16 +205,22 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, path: u64, place: u64
     decision.switch
 }
 
-/// A path ended that is counted in the table.
-pub(crate) unsafe extern "C" fn count_path(ctx: *mut Context, version: u64, path: u64) {
-    // SAFETY: called by compiled code with its context, while no reference into the machinery is held.
-    let vm = unsafe { machinery(ctx) };
-    vm.profiling.table.count(VersionId(version as u32), path);
+/// A path ended that the stub did not find in the table where it looked first.
+pub(crate) unsafe extern "C" fn count_new_path(ctx: *mut Context, cells: *const PathTableCells, path: u64) {
+    // SAFETY: called by compiled code with its context, while no reference into the machinery is held; the cells are counters that were
+    // given to it.
+    let (vm, version) = unsafe { (machinery(ctx), (*cells).version) };
+    let version = VersionId(version as u32);
+    vm.profiling.table.count(version, path);
+    let paths = vm.profiling.versions.get(&version.0).and_then(|code| code.instrumented.paths.as_ref());
+    if let Some(cells) = paths.and_then(|paths| paths.table) {
+        vm.profiling.tell_table(version, cells);
+    }
 }
 
 /// The first path of an activation ended and goes into the k-slab forest. Gives what the activation has to remember.
 pub(crate) unsafe extern "C" fn plant_forest(ctx: *mut Context, version: u64, path: u64) -> u64 {
-    // SAFETY: as `count_path`.
+    // SAFETY: as `count_new_path`.
     let vm = unsafe { machinery(ctx) };
     let mut activation = Activation::default();
     step(vm, &mut activation, VersionId(version as u32), path);
@@ -212,7 +229,7 @@ pub(crate) unsafe extern "C" fn plant_forest(ctx: *mut Context, version: u64, pa
 
 /// A path ended that is not the one that usually follows.
 pub(crate) unsafe extern "C" fn grow_forest(ctx: *mut Context, end: u64, activation: *mut Activation) {
-    // SAFETY: as `count_path`; what the activation remembers is in a slot of the frame of the calling code.
+    // SAFETY: as `count_new_path`; what the activation remembers is in a slot of the frame of the calling code.
     let (vm, activation) = unsafe { (machinery(ctx), &mut *activation) };
     step(vm, activation, VersionId((end >> 32) as u32), end & u64::from(u32::MAX));
 }
@@ -233,7 +250,7 @@ fn step(vm: &mut Machinery, activation: &mut Activation, version: VersionId, pat
 
 /// A path ended where there is no yieldpoint, while yieldpoints are taken. Only an open window is interested.
 pub(crate) unsafe extern "C" fn sample_path(ctx: *mut Context, end: u64, path: u64) {
-    // SAFETY: as `count_path`.
+    // SAFETY: as `count_new_path`.
     let vm = unsafe { machinery(ctx) };
     let PathEnd { version, told } = PathEnd::from_word(end);
     vm.profiling.entered = None;

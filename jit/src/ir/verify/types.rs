@@ -171,7 +171,7 @@ impl Verifier<'_> {
             Yieldpoint(_) => (vec![Ty::Int; node.args.len().min(1)], vec![]),
             Count(_) | SetPath(_) | AddPath(_) => (vec![], vec![]),
             Path(_) => (vec![], vec![Ty::Int]),
-            CountPath(_) | HashPath | PlantForest(_) | GrowForest(_) => (vec![Ty::Int], vec![]),
+            CountPath(_) | HashPath(_) | PlantForest(_) | GrowForest(_) => (vec![Ty::Int], vec![]),
             SamplePath => (vec![Ty::Int; node.args.len().clamp(1, 2)], vec![]),
         };
         self.check_operands(value, &expected, errors);

@@ -11,3 +11,4 @@ pub mod parallel;
 pub mod random;
 pub mod run;
 pub mod text;
+pub mod walks;

@@ -7,6 +7,7 @@
 //! | `edges` | code on edges: at the source's end, at the target's beginning, or on a block of its own |
 //! | `loops` | loops with a single path, whose rounds need no register |
 //! | `paths` | the path register through the region, and what happens where paths end |
+//! | `trace` | for tests: every step |
 //!
 //! Without anything to count, none of this runs and the region stays as it is.
 
@@ -14,12 +15,13 @@ mod edges;
 mod flow;
 mod loops;
 mod paths;
+mod trace;
 
 use crate::ir::{Op, Region};
 use edges::Edges;
 use flow::Flow;
-use holloway_profilers::{Arm, Edge};
-use holloway_vm::profiling::{CounterArea, Instrumentation, Instrumented};
+use holloway_profilers::{Arm, ControlFlow, Edge};
+use holloway_vm::profiling::{CounterArea, Instrumentation, Instrumented, PathInstrumentation};
 
 /// Why a region cannot be counted: it stays interpreted.
 const EXHAUSTED: &str = "there are no more counters for profiles";
@@ -35,7 +37,7 @@ pub fn run(
     let loops = if wanted.paths.is_some() { loops::single_paths(region) } else { Vec::new() };
     let flow = Flow::of(region);
     let mut edges = Edges::of(region);
-    let paths = match &wanted.paths {
+    let mut paths = match &wanted.paths {
         Some(wanted) => {
             Some(paths::instrument(region, &flow, &mut edges, &loops, wanted, counters, version)?)
         }
@@ -50,6 +52,10 @@ pub fn run(
         }
     }
     edges.place(region);
+    if let (Some(PathInstrumentation { traced: true, .. }), Some(paths)) = (&wanted.paths, &mut paths) {
+        trace::instrument(region, flow.blocks(), &paths.dag, &loops);
+        paths.outcomes = flow.branch_arms().collect();
+    }
     Ok(Instrumented { edges: counted, paths })
 }
 

@@ -86,7 +86,8 @@ pub fn instrument(
     let (constants, later) = (Constants::new(), later(region, &plan));
     Register { plan: &plan, flow, wanted, counters, table, constants, in_front, rounds, roots, later }
         .thread(region, edges);
-    Ok(VersionPaths { dag, counters, table, roots, places, additions, added_ends, first_rounds })
+    let outcomes = Vec::new();
+    Ok(VersionPaths { dag, counters, table, roots, places, additions, added_ends, first_rounds, outcomes })
 }
 
 /// The first yieldpoint of a kind in a block: where it is among the nodes.

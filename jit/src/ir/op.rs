@@ -331,6 +331,8 @@ pub enum Op {
     /// `(number)`: a sampled path ends where there is no yieldpoint; `(number, told)` in front of a loop whose yieldpoint tells
     /// that number, which is that of a later round.
     SamplePath,
+    /// A step that is traced, packed: see [`holloway_vm::profiling::Step`].
+    Trace(u64),
 }
 
 /// A part of memory that loads and stores name. Two different ones never overlap.
@@ -445,6 +447,7 @@ impl Op {
                     | PlantForest(_)
                     | GrowForest(_)
                     | SamplePath
+                    | Trace(_)
             )
     }
 

@@ -138,6 +138,7 @@ fn detailed(word: &str, names: &Names<'_>, c: &mut Cursor<'_>) -> Read<Op> {
         "set_path" => Op::SetPath(c.number()?),
         "add_path" => Op::AddPath(c.number()?),
         "path" => Op::Path(c.number()?),
+        "trace" => Op::Trace(c.number()?),
         "count_path" => Op::CountPath(c.number()?),
         "hash_path" => Op::HashPath(c.number()?),
         "plant_forest" => Op::PlantForest(roots(c)?),

@@ -160,6 +160,7 @@ mnemonics! {
     PlantForest(_) => "plant_forest",
     GrowForest(_) => "grow_forest",
     SamplePath => "sample_path",
+    Trace(_) => "trace",
 }
 
 /// The name of a kind of element.
@@ -354,6 +355,7 @@ impl Printer<'_> {
             Op::SetPath(number) | Op::AddPath(number) | Op::Path(number) => number.to_string(),
             Op::PlantForest(roots) | Op::GrowForest(roots) => format!("{}+{}", roots.first, roots.count),
             Op::Count(counter) | Op::CountPath(counter) | Op::HashPath(counter) => counter.to_string(),
+            Op::Trace(step) => step.to_string(),
             _ => return None,
         })
     }

@@ -10,7 +10,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
 use holloway_profilers::kblpp::{Activation, NodeLayout};
 use holloway_vm::compiled::Stub;
-use holloway_vm::profiling::{NO_PATH, PathEnd, Roots};
+use holloway_vm::profiling::{NO_PATH, PathEnd, Roots, TraceFrame};
 
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
 
@@ -49,6 +49,13 @@ impl Lowering<'_, '_> {
             }
             Op::PlantForest(roots) => self.plant_forest(args[0], roots),
             Op::GrowForest(roots) => self.grow_forest(args[0], roots),
+            Op::Trace(step) => {
+                let Some(frame) = self.trace_frame else { return };
+                let step = self.constant(types::I64, step);
+                let frame = self.builder.ins().stack_addr(types::I64, frame, 0);
+                let signature = self.helper_signature(3, false);
+                self.plain_call(Stub::Trace, signature, [step, frame]);
+            }
             Op::SamplePath => {
                 let next = self.poll(YieldKind::Loop);
                 let number = self.value(args[0]);
@@ -228,17 +235,32 @@ impl Lowering<'_, '_> {
         self.builder.ins().store(PLAIN, number, self.context, self.model.context.path);
     }
 
-    /// Makes room for an activation's place in the k-slab forest if it must be remembered, and says that nothing has happened yet.
+    /// Makes room for what an activation needs to keep of its place in the k-slab forest and in a trace, and says that nothing has
+    /// happened yet.
     pub fn begin_activation(&mut self) {
-        let grows = self.region.blocks.iter().flat_map(|block| &block.nodes);
-        if !grows.clone().any(|&value| matches!(self.region.op(value), Op::GrowForest(_))) {
-            return;
+        let has = |wanted: fn(Op) -> bool| {
+            let mut nodes = self.region.blocks.iter().flat_map(|block| &block.nodes);
+            nodes.any(|&value| wanted(self.region.op(value)))
+        };
+        let grows = has(|op| matches!(op, Op::GrowForest(_)));
+        let traced = has(|op| matches!(op, Op::Trace(_)));
+        if grows {
+            let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size_of::<Activation>() as u32, 2);
+            let slot = self.builder.create_sized_stack_slot(slot);
+            let nobody = self.constant(types::I32, u64::from(Activation::default().bits()));
+            self.forest_cursor = Some(slot);
+            let slot = self.builder.ins().stack_addr(types::I64, slot, 0);
+            self.builder.ins().store(PLAIN, nobody, slot, 0);
         }
-        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size_of::<Activation>() as u32, 2);
-        let slot = self.builder.create_sized_stack_slot(slot);
-        let nobody = self.constant(types::I32, u64::from(Activation::default().bits()));
-        self.forest_cursor = Some(slot);
-        let slot = self.builder.ins().stack_addr(types::I64, slot, 0);
-        self.builder.ins().store(PLAIN, nobody, slot, 0);
+        if traced {
+            let words = TraceFrame::words(self.code);
+            let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size_of_val(&words) as u32, 3);
+            let slot = self.builder.create_sized_stack_slot(slot);
+            for (offset, word) in (0..).step_by(8).zip(words) {
+                let word = self.constant(types::I64, word);
+                self.builder.ins().stack_store(types::I64, word, slot, offset);
+            }
+            self.trace_frame = Some(slot);
+        }
     }
 }

@@ -215,7 +215,8 @@ impl Lowering<'_, '_> {
             | Op::HashPath(_)
             | Op::PlantForest(_)
             | Op::GrowForest(_)
-            | Op::SamplePath => {
+            | Op::SamplePath
+            | Op::Trace(_) => {
                 self.profiling(node.op, &node.args);
                 return;
             }

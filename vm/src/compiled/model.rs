@@ -68,11 +68,13 @@ pub enum Stub {
     GrowForest,
     /// `(version, number)`: a path has ended where there is no yieldpoint, while yieldpoints are taken.
     SamplePath,
+    /// `(step, address of a [`crate::profiling::TraceFrame`])`: with the C convention.
+    Trace,
 }
 
 impl Stub {
     /// All of them, in the order of the context.
-    pub const ALL: [Stub; 10] = [
+    pub const ALL: [Stub; 11] = [
         Stub::Yieldpoint,
         Stub::Allocate,
         Stub::AllocateArray,
@@ -83,6 +85,7 @@ impl Stub {
         Stub::PlantForest,
         Stub::GrowForest,
         Stub::SamplePath,
+        Stub::Trace,
     ];
 
     /// The name in listings.
@@ -98,6 +101,7 @@ impl Stub {
             Stub::PlantForest => "plant_forest",
             Stub::GrowForest => "grow_forest",
             Stub::SamplePath => "sample_path",
+            Stub::Trace => "trace",
         }
     }
 
@@ -114,6 +118,7 @@ impl Stub {
             Stub::PlantForest => crate::profiling::plant_forest as *const () as u64,
             Stub::GrowForest => stubs::grow_forest_stub as *const () as u64,
             Stub::SamplePath => stubs::sample_path_stub as *const () as u64,
+            Stub::Trace => crate::profiling::trace_step as *const () as u64,
         })
     }
 }

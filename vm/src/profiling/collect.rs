@@ -3,6 +3,7 @@
 use super::instrument::{Instrumented, VersionPaths};
 use super::spec::ProfileOptions;
 use super::state::{Profiling, Version};
+use super::trace::Traced;
 use crate::compiled::{Entry, Level};
 use crate::vm::Machinery;
 use holloway_bytecode::{FunctionId, Op, code};
@@ -11,7 +12,7 @@ use holloway_profilers::kblpp::{Forest, PathForest};
 use holloway_profilers::paths::PathDag;
 use holloway_profilers::schedule::Counts;
 use holloway_profilers::stream::{Losses, PathCount, PathProfile};
-use holloway_profilers::{Arm, BranchArm, BranchId, MethodId, VersionId};
+use holloway_profilers::{Arm, BranchArm, BranchId, Edge, MethodId, VersionId};
 
 /// A piece of code and what its path numbers mean.
 #[derive(Clone, Debug)]
@@ -32,6 +33,8 @@ pub struct CollectedVersion {
     pub additions: u32,
     /// Ends of paths without a yieldpoint of their own.
     pub added_ends: u32,
+    /// Which edges are which outcomes of branches, if steps are traced.
+    pub outcomes: Vec<(Edge, BranchArm)>,
 }
 
 /// What PEP found.
@@ -79,6 +82,8 @@ pub struct Collected {
     pub hash_operations: u64,
     /// Further probes of these.
     pub hash_probes: u64,
+    /// Every step, if steps are traced.
+    pub trace: Vec<Traced>,
 }
 
 impl Profiling {
@@ -122,6 +127,7 @@ impl Profiling {
                 places: paths.map_or_else(Vec::new, |paths| paths.places.clone()),
                 additions: paths.map_or(0, |paths| paths.additions),
                 added_ends: paths.map_or(0, |paths| paths.added_ends),
+                outcomes: paths.map_or_else(Vec::new, |paths| paths.outcomes.clone()),
             }
         };
         self.versions.iter().map(of).collect()
@@ -179,5 +185,6 @@ pub(crate) fn collect(vm: &Machinery) -> Collected {
         losses: profiling.losses,
         hash_operations: profiling.table.hash_operations(),
         hash_probes: profiling.table.hash_probes(),
+        trace: profiling.trace.steps.clone(),
     }
 }

@@ -3,7 +3,7 @@
 
 use holloway_bytecode::FunctionId;
 use holloway_profilers::paths::{PathDag, Placement};
-use holloway_profilers::{BranchArm, PathNumber};
+use holloway_profilers::{BranchArm, Edge, PathNumber};
 
 /// What compiled code is to count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -25,6 +25,8 @@ pub struct PathInstrumentation {
     pub forest: bool,
     /// Yieldpoints at the ends of paths tell their number.
     pub sampled: bool,
+    /// Every step is traced: for tests.
+    pub traced: bool,
 }
 
 /// Where exact counts of paths are.
@@ -117,4 +119,6 @@ pub struct VersionPaths {
     /// For loops of which only samples are taken: the number that their yieldpoint tells, and the one that it means if the end
     /// of a path seen just before is that in front of the loop.
     pub first_rounds: Vec<(PathNumber, PathNumber)>,
+    /// Which edges are which outcomes of branches, if steps are traced.
+    pub outcomes: Vec<(Edge, BranchArm)>,
 }

@@ -6,6 +6,7 @@
 //! | `counters` | counters that compiled code increments |
 //! | `spec` | what is asked for |
 //! | `state` | the profilers at work: ends of paths, yieldpoints |
+//! | `trace` | for tests: every step of compiled code |
 //! | `collect` | what they found |
 //! | [`file`] | the same as a file |
 //!
@@ -17,6 +18,7 @@ pub mod file;
 mod instrument;
 mod spec;
 mod state;
+mod trace;
 
 pub use crate::context::NO_PATH;
 pub(crate) use collect::collect;
@@ -28,4 +30,7 @@ pub use instrument::{
 };
 pub use spec::{PepOptions, ProfileOptions, ProfileSpec};
 pub use state::{PathEnd, Version};
-pub(crate) use state::{Profiling, count_new_path, grow_forest, plant_forest, sample_path, yieldpoint};
+pub(crate) use state::{
+    Profiling, count_new_path, grow_forest, plant_forest, sample_path, trace_step, yieldpoint,
+};
+pub use trace::{Step, TraceFrame, Traced};

@@ -27,6 +27,8 @@ pub struct ProfileOptions {
     pub pep: Option<PepOptions>,
     /// Exact paths over so many iterations.
     pub kblpp: Option<K>,
+    /// Every step of code whose paths are profiled: for tests, which no spec asks for.
+    pub traced: bool,
 }
 
 /// How PEP samples.
@@ -244,6 +246,7 @@ impl ProfileOptions {
                 exact: self.blpp,
                 forest: self.kblpp.is_some(),
                 sampled: self.pep.is_some(),
+                traced: self.traced,
             }
         });
         Instrumentation { edges: self.edges, paths }

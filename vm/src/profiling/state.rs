@@ -6,6 +6,7 @@
 use super::counters::CounterArea;
 use super::instrument::{Instrumentation, Instrumented, PathTableCells, VersionPaths};
 use super::spec::ProfileOptions;
+use super::trace::{Trace, TraceFrame};
 use crate::compiled::helpers::machinery;
 use crate::compiled::{CodeId, Entry, Level};
 use crate::context::{Context, NO_PATH, control};
@@ -68,6 +69,7 @@ pub(crate) struct Profiling {
     pub(super) schedule: Option<Schedule>,
     pub(super) samples: SampledPaths,
     pub(super) losses: Losses,
+    pub(super) trace: Trace,
     /// The end of a path that was seen last is in front of a loop: its code, and the number that the loop's yieldpoint tells.
     entered: Option<(VersionId, PathNumber)>,
 }
@@ -97,6 +99,7 @@ impl Profiling {
             schedule,
             samples: SampledPaths::default(),
             losses: Losses::default(),
+            trace: Trace::default(),
             entered: None,
         })
     }
@@ -267,4 +270,11 @@ pub(crate) unsafe extern "C" fn sample_path(ctx: *mut Context, end: u64, path: u
             vm.profiling.record(VersionId(version), path);
         }
     }
+}
+
+/// An activation does a step that is traced.
+pub(crate) unsafe extern "C" fn trace_step(ctx: *mut Context, step: u64, frame: *mut TraceFrame) {
+    // SAFETY: as `grow_forest`.
+    let (vm, frame) = unsafe { (machinery(ctx), &mut *frame) };
+    vm.profiling.trace.step(frame, step);
 }

@@ -169,7 +169,7 @@ impl Verifier<'_> {
             PureNative(native) | CallNative(native) => native_types(native, node.args.len(), arg(0)),
             // With the number of the path that ends there, if that is sampled.
             Yieldpoint(_) => (vec![Ty::Int; node.args.len().min(1)], vec![]),
-            Count(_) | SetPath(_) | AddPath(_) => (vec![], vec![]),
+            Count(_) | SetPath(_) | AddPath(_) | Trace(_) => (vec![], vec![]),
             Path(_) => (vec![], vec![Ty::Int]),
             CountPath(_) | HashPath(_) | PlantForest(_) | GrowForest(_) => (vec![Ty::Int], vec![]),
             SamplePath => (vec![Ty::Int; node.args.len().clamp(1, 2)], vec![]),

@@ -3,19 +3,20 @@
 //! Compiled code is made to tell each edge that it takes, each block that it enters and each place where a path ends
 //! (`holloway_vm::profiling::Step`), beside the counting that it does for the profilers. What [`Walks`] makes of it without any
 //! numbers must be what the profilers found: outcomes of branches, paths in arrays and hash tables, sequences of paths, and, where a
-//! window is open all the time, samples.
+//! window is open all the time, samples. Paths without an end are dropped paths, and why compiled code was left says for
+//! which reason.
 //!
 //! `TRACE_PROGRAMS=5000` runs more programs, `TRACE_SEED=7` begins elsewhere.
 
 use holloway_profilers::edges::EdgeProfile;
-use holloway_profilers::stream::PathProfile;
+use holloway_profilers::stream::{Lost, PathProfile};
 use holloway_profilers::{BranchId, PathNumber, VersionId};
 use holloway_tests::modes::compiler;
 use holloway_tests::parallel::check_all;
 use holloway_tests::random::generate;
 use holloway_tests::run::compile;
 use holloway_tests::walks::{Walk, Walks, walk_of};
-use holloway_vm::compiled::{Level, TierOptions};
+use holloway_vm::compiled::{Level, TierOptions, TierStatistics};
 use holloway_vm::profiling::{Collected, CollectedVersion, ProfileOptions};
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Outcome, Vm, VmOptions};
@@ -87,9 +88,10 @@ const SETTINGS: &[Setting] = &[
     },
 ];
 
-/// What a run found, and did a limit stop it.
+/// What a run found, why code was left, and did a limit stop it.
 struct Ran {
     found: Collected,
+    tiers: TierStatistics,
     stopped: bool,
 }
 
@@ -121,7 +123,7 @@ fn run(text: &str, setting: &Setting) -> Result<Ran, String> {
     };
     let mut vm = Vm::new(program, options)?;
     let stopped = matches!(vm.run(), Outcome::Stopped(..));
-    Ok(Ran { found: vm.profile(), stopped })
+    Ok(Ran { found: vm.profile(), tiers: vm.statistics().tiers, stopped })
 }
 
 /// The meanings of the numbers that a profile has.
@@ -166,7 +168,7 @@ fn outcomes(profile: &EdgeProfile) -> BTreeMap<(BranchId, usize), u64> {
 }
 
 /// Compares what was found with the trace. How much there was to compare: paths.
-fn check(Ran { found, stopped }: &Ran) -> Result<u64, String> {
+fn check(Ran { found, tiers, stopped }: &Ran) -> Result<u64, String> {
     let walks = Walks::of(found)?;
     let meanings = Meanings(found.versions.iter().map(|code| (code.version, code)).collect());
     if let Some(edges) = &found.edges {
@@ -193,7 +195,31 @@ fn check(Ran { found, stopped }: &Ran) -> Result<u64, String> {
         }
         same("sample", &walks.paths, &counted)?;
     }
+    losses(found, tiers, *stopped, &walks)?;
     Ok(walks.paths.values().sum())
+}
+
+/// Every activation that did not return dropped a path, for the reason for which its code was left.
+fn losses(found: &Collected, tiers: &TierStatistics, stopped: bool, walks: &Walks) -> Result<(), String> {
+    let lost = |reason| found.losses.of(reason);
+    let what = |what: &str, walked: u64, counted: u64| match walked == counted {
+        true => Ok(()),
+        false => {
+            Err(format!("dropped paths, {what}: {walked} walked, {counted} counted: {:?}", found.losses))
+        }
+    };
+    what("all", walks.unfinished, found.losses.total())?;
+    // An activation is left at an exit, or an error or the end of the program goes through it.
+    let exits = |errors| -> u64 {
+        tiers.exits.iter().filter(|exit| (*exit.0 == "exception") == errors).map(|exit| exit.1).sum()
+    };
+    if !stopped {
+        what("deoptimized", exits(false) - walks.left_at_return, lost(Lost::Deoptimized))?;
+    }
+    if lost(Lost::Unwound) < exits(true) {
+        return Err(format!("{} errors were caught, {:?}", exits(true), found.losses));
+    }
+    what("otherwise", 0, lost(Lost::Silent) + lost(Lost::Replaced))
 }
 
 fn number(variable: &str, otherwise: u64) -> u64 {
@@ -246,4 +272,54 @@ fn profiles_are_what_the_trace_says() {
     let [paths, dropped, stopped] = [paths, dropped, stopped].map(AtomicU64::into_inner);
     println!("{} programs, {paths} paths, {dropped} dropped, {stopped} runs were stopped", seeds.len());
     assert!(paths > 100 * seeds.len() as u64 && dropped > seeds.len() as u64, "there is little to compare");
+}
+
+/// Runs a program without inlining, with a tick at each of these distances; calls `with` for what was found.
+fn at_distances(text: &str, distances: std::ops::Range<u64>, with: impl Fn(&Collected)) {
+    for ticks in distances {
+        let (name, specs) = ("at o0", &["edges", "blpp", "kblpp"][..]);
+        let ran = run(text, &Setting { name, level: Some(Level::O0), leaves: None, ticks, specs });
+        let ran = ran.expect("it runs");
+        assert!(!ran.stopped);
+        check(&ran).unwrap_or_else(|why| panic!("a tick every {ticks} yieldpoints: {why}"));
+        with(&ran.found);
+    }
+}
+
+/// Threads that wait in compiled code when the program ends drop the paths of all their activations.
+#[test]
+fn threads_that_are_still_there_at_the_end_drop_their_paths() {
+    let text = "
+fn waits() { sleep(100000) }
+
+fn main() {
+    for i in 0..9 {
+        let _ = spawn(|| waits())
+    }
+    sleep(10)
+}
+";
+    at_distances(text, 1..40, |found| assert!(found.losses.of(Lost::ThreadEnd) > 0, "{:?}", found.losses));
+}
+
+/// Code that is left at the yieldpoint at its beginning drops its path, also if the first instruction is a return.
+#[test]
+fn methods_that_only_return_drop_their_path_at_the_beginning() {
+    let text = "
+fn same(n: Int) -> Int { n }
+
+fn sum() -> Int {
+    var sum = 0
+    for i in 0..100 {
+        sum += same(i)
+    }
+    sum
+}
+
+fn main() {
+    let other = spawn(|| sum())
+    println((sum() + other.join()).toString())
+}
+";
+    at_distances(text, 1..40, |found| assert!(found.losses.of(Lost::Deoptimized) > 0, "{:?}", found.losses));
 }

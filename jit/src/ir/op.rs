@@ -125,6 +125,8 @@ pub enum Reason {
     Invalid,
     /// A yieldpoint's slow path asks for it.
     Yieldpoint,
+    /// So does that of a return's yieldpoint: all that the method had to do is done.
+    Return,
     /// A receiver is of a class not seen before.
     Receiver,
     /// A branch goes where it never went.
@@ -152,6 +154,7 @@ impl Reason {
         Reason::Exception,
         Reason::Invalid,
         Reason::Yieldpoint,
+        Reason::Return,
         Reason::Receiver,
         Reason::Untaken,
         Reason::Unreached,
@@ -174,6 +177,7 @@ impl Reason {
             Reason::Exception => "exception",
             Reason::Invalid => "invalid",
             Reason::Yieldpoint => "yieldpoint",
+            Reason::Return => "return",
             Reason::Receiver => "receiver",
             Reason::Untaken => "untaken",
             Reason::Unreached => "unreached",

@@ -216,13 +216,14 @@ impl Lowering<'_, '_> {
             return;
         }
         let next = self.poll(kind);
-        self.store_place(value, Reason::Yieldpoint.name());
+        let reason = if kind == YieldKind::Epilogue { Reason::Return } else { Reason::Yieldpoint };
+        self.store_place(value, reason.name());
         if self.model.instrumentation.samples_paths() {
             self.tell_path(value);
         }
         self.preserving_call(Stub::Yieldpoint, &[]);
         let leave = self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.leave);
-        let exit = self.exit_of(value, Reason::Yieldpoint);
+        let exit = self.exit_of(value, reason);
         self.builder.ins().brif(leave, exit, &[], next, &[]);
         self.switch_to(next);
     }

@@ -99,7 +99,7 @@ fn is_repeatable(reason: Reason) -> bool {
     match reason {
         Index | Null | Cast | Division | Unset | Length | Throw | Memory => true,
         Receiver | Untaken | Unreached | Predicate => true,
-        Depth | Exception | Invalid | Yieldpoint | Stress => false,
+        Depth | Exception | Invalid | Yieldpoint | Return | Stress => false,
     }
 }
 

@@ -11,16 +11,19 @@
 //! could catch it: then the frame is not even rebuilt.
 
 use super::Outcome;
+use super::frames::{Crossing, Position};
+use super::map::CodeMap;
 use super::request::{CodeId, Location, Site};
 use super::stubs;
 use crate::context::Context;
 use crate::interpreter::machine::{FRAME_HEADER, Object};
+use crate::profiling::Profiling;
 use crate::vm::Machinery;
-use holloway_bytecode::{FunctionId, Op, calls, code};
+use holloway_bytecode::{FunctionId, calls, code};
 use holloway_profilers::stream::Lost;
 
-/// The reason of sites that are yieldpoints.
-const YIELDPOINT: &str = "yieldpoint";
+/// The reason of sites that are yieldpoints of returns: the last path of the activation has ended there.
+const RETURN: &str = "return";
 
 /// A frame to be rebuilt.
 #[derive(Debug)]
@@ -65,13 +68,12 @@ pub struct Resume {
 pub(super) unsafe extern "C" fn deoptimize(ctx: *mut Context, at: u64, frame: *mut u64) -> u64 {
     // SAFETY: compiled code passes its context, and holds no reference into the machinery.
     let vm = unsafe { &mut *(*ctx).machine };
-    vm.position = super::frames::Position::Compiled(frame, at);
+    vm.position = Position::Compiled(frame, at);
     let (id, number) = (CodeId((at >> 32) as u32), at as u32);
     let Some(object) = vm.compiled.map.get(id) else { unreachable!("code that runs is installed") };
     let site = object.site(number).clone();
     let unwinding = vm.compiled.unwinding || vm.stop.is_some();
-    // Where the method is about to return, its last path has ended.
-    if site.reason != YIELDPOINT || !returns(vm, &site) {
+    if site.reason != RETURN {
         let reason = match (&vm.stop, unwinding) {
             (Some(_), _) => Lost::ThreadEnd,
             (None, true) => Lost::Unwound,
@@ -116,11 +118,29 @@ pub(super) unsafe extern "C" fn deoptimize(ctx: *mut Context, at: u64, frame: *m
     ctx as u64
 }
 
-/// Does the innermost frame of a site stand at a return.
-fn returns(vm: &Machinery, site: &Site) -> bool {
-    let frame = &site.frames[0];
-    let instruction = code::decode(&vm.program.functions[frame.function.index()].code, frame.pc as usize);
-    instruction.is_some_and(|instruction| matches!(instruction.op, Op::Return | Op::ReturnUnit))
+/// A suspended thread is dropped: what its activations of compiled code are on never ends.
+///
+/// # Safety
+/// `position` and `crossing` are those of the thread, whose native stack is still there.
+pub unsafe fn drop_paths(
+    profiling: &mut Profiling,
+    map: &CodeMap,
+    position: Position,
+    crossing: *const Crossing,
+) {
+    if let Position::Compiled(_, place) = position
+        && let Some(object) = map.get(CodeId((place >> 32) as u32))
+        && object.site(place as u32).reason != RETURN
+    {
+        profiling.lost(object.id, Lost::ThreadEnd);
+    }
+    let mut drop = |_: *mut u64, returns: *const u8| {
+        if let Some(object) = map.find(returns) {
+            profiling.lost(object.id, Lost::ThreadEnd);
+        }
+    };
+    // SAFETY: by the caller's promise.
+    unsafe { super::frames::return_addresses(position, crossing, &mut drop) };
 }
 
 /// How many of the context's exits a site uses.

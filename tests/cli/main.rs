@@ -13,5 +13,6 @@ mod overhead;
 mod process;
 mod profile;
 mod profile_damage;
+mod profile_out;
 mod runs;
 mod signals;

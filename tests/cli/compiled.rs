@@ -80,6 +80,8 @@ fn listings_of_a_large_program_repeat() {
          fn main() {\n\
          let map: Map<String, Array<Int>> = Map()\n\
          for i in 0..10 { map.put(\"key ${i}\", [i, i * i]) }\n\
+         let text = \"one character\"\n\
+         for i in 0..text.length { map.put(text.substring(i, i + 1), [i]) }\n\
          println(\"${map.length()} ${way(Way.South)}\")\n}\n",
     );
     let ran = holloway(&["run", &program]);

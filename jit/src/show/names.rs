@@ -31,6 +31,8 @@ impl Names {
         // Code refers to the inside of this table, too: it adds what it knows of a size.
         let size_classes = model.largest_cell() as u64 / 8 + 1;
         add_long(model.size_classes(), size_classes, "table of size classes".to_string());
+        let (characters, count) = model.characters();
+        add_long(characters, 8 * count as u64, "table of characters".to_string());
         let mut add = |address: u64, name: String| add_long(address, 1, name);
         for (address, name) in [(helpers.deoptimize, "deoptimize"), (helpers.native, "native")] {
             add(address, format!("helper {name}"));

@@ -13,7 +13,7 @@ use holloway_benchmarks::registry::{Benchmark, find};
 use holloway_bytecode::FunctionId;
 use holloway_bytecode::verify::VerifiedProgram;
 use holloway_jit::Jit;
-use holloway_jit::ir::{Op, Region};
+use holloway_jit::ir::Region;
 use holloway_jit::lower::{Layout, Lowered, Target, emit, lower};
 use holloway_jit::passes::Notes;
 use holloway_jit::pipeline::Watch;
@@ -45,24 +45,6 @@ fn words_of_profiling(model: &Model) -> Vec<i32> {
     words.into_iter().chain(forest).chain(stubs).collect()
 }
 
-/// What only profiling puts into a region.
-fn is_of_profiling(op: Op) -> bool {
-    use Op::*;
-    matches!(
-        op,
-        Count(_)
-            | SetPath(_)
-            | AddPath(_)
-            | Path(_)
-            | CountPath(_)
-            | HashPath(_)
-            | PlantForest(_)
-            | GrowForest(_)
-            | SamplePath
-            | Trace(_)
-    )
-}
-
 /// What a piece of code has to do with profiling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Traces {
@@ -85,7 +67,7 @@ impl Traces {
             operands.any(|operand| words.iter().any(|word| word == operand))
         };
         Traces {
-            operations: nodes.filter(|&&value| is_of_profiling(region.op(value))).count(),
+            operations: nodes.filter(|&&value| region.op(value).is_of_profiling()).count(),
             slots: lowered.function.sized_stack_slots.len(),
             instructions: text.lines().filter(|line| names(line)).count(),
         }

@@ -17,6 +17,7 @@
 //! That is exact, for between preheader and yieldpoint nothing is called: no other end of a path, no switch of threads.
 
 use super::edges::split;
+use super::yieldpoint;
 use crate::frequency::Frequencies;
 use crate::ir::region::Shape;
 use crate::ir::{BlockId, Op, Region, Terminator, YieldKind};
@@ -64,11 +65,7 @@ pub fn single_paths(region: &mut Region) -> Vec<SinglePath> {
     let mut loops = Vec::new();
     for (from, number, mostly, blocks, yields) in found {
         // A path may end in a block only once.
-        let ends_path = region
-            .block(from)
-            .nodes
-            .iter()
-            .any(|&value| matches!(region.op(value), Op::Yieldpoint(YieldKind::Loop)));
+        let ends_path = yieldpoint(region, from, YieldKind::Loop).is_some();
         let serves_another = loops.iter().any(|other: &SinglePath| other.preheader == from);
         // A block on the edge would also do, but what is computed in front of the branch and used on both ways would be computed on
         // both, as soon as Cranelift finds no use above.

@@ -17,7 +17,7 @@ mod loops;
 mod paths;
 mod trace;
 
-use crate::ir::{Op, Region};
+use crate::ir::{BlockId, Op, Region, YieldKind};
 use edges::Edges;
 use flow::Flow;
 use holloway_profilers::{Arm, ControlFlow, Edge};
@@ -62,4 +62,9 @@ pub fn run(
 /// An edge of the region in the words of the profilers: their blocks have the same numbers.
 fn edge(from: usize, arm: usize) -> Edge {
     Edge { from: holloway_profilers::BlockId::new(from), arm: Arm::new(arm) }
+}
+
+/// The first yieldpoint of a kind in a block: where it is among the nodes.
+fn yieldpoint(region: &Region, block: BlockId, kind: YieldKind) -> Option<usize> {
+    region.block(block).nodes.iter().position(|&value| region.op(value) == Op::Yieldpoint(kind))
 }

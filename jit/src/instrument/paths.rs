@@ -19,7 +19,7 @@
 use super::edges::Edges;
 use super::flow::Flow;
 use super::loops::SinglePath;
-use super::{EXHAUSTED, edge};
+use super::{EXHAUSTED, edge, yieldpoint};
 use crate::ir::{BlockId, InlineId, Node, Op, Region, StateKind, Terminator, Ty, Value, YieldKind};
 use crate::passes::edit::Constants;
 use holloway_bytecode::FunctionId;
@@ -88,11 +88,6 @@ pub fn instrument(
         .thread(region, edges);
     let outcomes = Vec::new();
     Ok(VersionPaths { dag, counters, table, roots, places, additions, added_ends, first_rounds, outcomes })
-}
-
-/// The first yieldpoint of a kind in a block: where it is among the nodes.
-fn yieldpoint(region: &Region, block: BlockId, kind: YieldKind) -> Option<usize> {
-    region.block(block).nodes.iter().position(|&value| region.op(value) == Op::Yieldpoint(kind))
 }
 
 /// Where in the program a block begins.

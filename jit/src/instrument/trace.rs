@@ -2,9 +2,9 @@
 //! happens. It shares nothing with the other profilers but where paths end: which blocks these are the plan decides, for
 //! the yieldpoints of loops are not all of them.
 
-use super::edge;
 use super::edges::split;
 use super::loops::SinglePath;
+use super::{edge, yieldpoint};
 use crate::ir::{BlockId, InlineId, Node, Op, Region, Terminator, Ty, YieldKind};
 use holloway_profilers::BlockId as FlowBlock;
 use holloway_profilers::paths::{PathDag, Place};
@@ -33,10 +33,10 @@ pub fn instrument(region: &mut Region, blocks: usize, dag: &PathDag, loops: &[Si
         if let Terminator::Return(_) = region.block(block).end {
             let last = end(region);
             put(region, block, last, Step::Gone(own));
-            let at = position(region, block, YieldKind::Epilogue).unwrap_or(last);
+            let at = yieldpoint(region, block, YieldKind::Epilogue).unwrap_or(last);
             put(region, block, at, Step::Return(own));
         }
-        if let Some(at) = position(region, block, YieldKind::Loop) {
+        if let Some(at) = yieldpoint(region, block, YieldKind::Loop) {
             put(region, block, at, Step::Cut(own));
         } else if cut.contains(&block.0) {
             let in_front = loops.iter().any(|inside| inside.preheader == block);
@@ -45,11 +45,6 @@ pub fn instrument(region: &mut Region, blocks: usize, dag: &PathDag, loops: &[Si
         }
         put(region, block, 0, Step::Block(own));
     }
-}
-
-/// Where a yieldpoint of a kind is among a block's nodes.
-fn position(region: &Region, block: BlockId, kind: YieldKind) -> Option<usize> {
-    region.block(block).nodes.iter().position(|&value| region.op(value) == Op::Yieldpoint(kind))
 }
 
 fn put(region: &mut Region, block: BlockId, at: usize, step: Step) {

@@ -443,16 +443,26 @@ impl Op {
                     | StoreRefField(..)
                     | StoreElement(_)
                     | StoreGlobal(_)
-                    | Count(_)
-                    | SetPath(_)
-                    | AddPath(_)
-                    | CountPath(_)
-                    | HashPath(_)
-                    | PlantForest(_)
-                    | GrowForest(_)
-                    | SamplePath
-                    | Trace(_)
             )
+            || self.is_of_profiling() && !matches!(self, Path(_))
+    }
+
+    /// Is there for profilers only: the program does not see it.
+    pub fn is_of_profiling(self) -> bool {
+        use Op::*;
+        matches!(
+            self,
+            Count(_)
+                | SetPath(_)
+                | AddPath(_)
+                | Path(_)
+                | CountPath(_)
+                | HashPath(_)
+                | PlantForest(_)
+                | GrowForest(_)
+                | SamplePath
+                | Trace(_)
+        )
     }
 
     /// The part of memory that it reads.

@@ -71,9 +71,16 @@ impl Lowering<'_, '_> {
     }
 
     fn path_register(&mut self) -> clif::Value {
-        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, 4, 2);
-        let slot = *self.path_register.get_or_insert_with(|| self.builder.create_sized_stack_slot(slot));
+        let slot = self.path_register.unwrap_or_else(|| self.slot::<u32>());
+        self.path_register = Some(slot);
         self.builder.ins().stack_addr(types::I64, slot, 0)
+    }
+
+    /// Room in the frame for a value.
+    fn slot<T>(&mut self) -> clif::StackSlot {
+        let (size, shift) = (size_of::<T>() as u32, align_of::<T>().trailing_zeros() as u8);
+        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size, shift);
+        self.builder.create_sized_stack_slot(slot)
     }
 
     /// The path register is memory that nothing else names: what is known of the rest survives a store to it.
@@ -164,9 +171,7 @@ impl Lowering<'_, '_> {
     fn count_in_forest(&mut self, found: clif::Block, next: clif::Block) {
         self.switch_to(found);
         let (address, node) = (self.builder.block_params(found)[0], self.builder.block_params(found)[1]);
-        let count = self.builder.ins().load(types::I64, PLAIN, address, NodeLayout::COUNT as i32);
-        let more = self.builder.ins().iadd_imm_s(count, 1);
-        self.builder.ins().store(PLAIN, more, address, NodeLayout::COUNT as i32);
+        self.add_one(address, NodeLayout::COUNT as i32);
         if let Some(slot) = self.forest_cursor() {
             self.builder.ins().istore32(PLAIN, node, slot, 0);
         }
@@ -220,7 +225,12 @@ impl Lowering<'_, '_> {
     }
 
     fn increment(&mut self, base: clif::Value, counter: u32) {
-        let Some(displacement) = self.displacement(counter) else { return };
+        if let Some(displacement) = self.displacement(counter) {
+            self.add_one(base, displacement);
+        }
+    }
+
+    fn add_one(&mut self, base: clif::Value, displacement: i32) {
         let count = self.builder.ins().load(types::I64, PLAIN, base, displacement);
         let more = self.builder.ins().iadd_imm_s(count, 1);
         self.builder.ins().store(PLAIN, more, base, displacement);
@@ -238,25 +248,19 @@ impl Lowering<'_, '_> {
     /// Makes room for what an activation needs to keep of its place in the k-slab forest and in a trace, and says that nothing has
     /// happened yet.
     pub fn begin_activation(&mut self) {
-        let has = |wanted: fn(Op) -> bool| {
-            let mut nodes = self.region.blocks.iter().flat_map(|block| &block.nodes);
-            nodes.any(|&value| wanted(self.region.op(value)))
-        };
-        let grows = has(|op| matches!(op, Op::GrowForest(_)));
-        let traced = has(|op| matches!(op, Op::Trace(_)));
-        if grows {
-            let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size_of::<Activation>() as u32, 2);
-            let slot = self.builder.create_sized_stack_slot(slot);
+        let Some(wanted) = self.model.instrumentation.paths else { return };
+        let mut nodes = self.region.blocks.iter().flat_map(|block| &block.nodes);
+        // Where every path is the first of its activation there is nothing to remember.
+        if wanted.forest && nodes.any(|&value| matches!(self.region.op(value), Op::GrowForest(_))) {
+            let slot = self.slot::<Activation>();
             let nobody = self.constant(types::I32, u64::from(Activation::default().bits()));
             self.forest_cursor = Some(slot);
             let slot = self.builder.ins().stack_addr(types::I64, slot, 0);
             self.builder.ins().store(PLAIN, nobody, slot, 0);
         }
-        if traced {
-            let words = TraceFrame::words(self.code);
-            let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size_of_val(&words) as u32, 3);
-            let slot = self.builder.create_sized_stack_slot(slot);
-            for (offset, word) in (0..).step_by(8).zip(words) {
+        if wanted.traced {
+            let slot = self.slot::<TraceFrame>();
+            for (offset, word) in (0..).step_by(8).zip(TraceFrame::words(self.code)) {
                 let word = self.constant(types::I64, word);
                 self.builder.ins().stack_store(types::I64, word, slot, offset);
             }

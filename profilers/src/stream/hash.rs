@@ -112,21 +112,12 @@ impl<V: Copy + Default + PartialEq> OpenTable<V> {
     pub fn existing(&mut self, key: u64) -> Option<&mut V> {
         let mask = self.slots.len() - 1;
         let home = self.home(key) & mask;
-        let mut at = home;
-        loop {
-            let Slot { key: there, value } = self.slots[at];
-            if there == key && value != V::default() {
-                if at != home {
-                    self.further += (at.wrapping_sub(home) & mask) as u64;
-                    at = self.found_away(at, key);
-                }
-                return Some(&mut self.slots[at].value);
-            }
-            if value == V::default() {
-                return None;
-            }
-            at = (at + 1) & mask;
+        let mut at = self.position(key)?;
+        if at != home {
+            self.further += (at.wrapping_sub(home) & mask) as u64;
+            at = self.found_away(at, key);
         }
+        Some(&mut self.slots[at].value)
     }
 
     /// The value of a key, or the default: like [`Self::slot`] for a key that may not be added.
@@ -220,12 +211,24 @@ impl<V: Copy + Default + PartialEq> OpenTable<V> {
             return at;
         }
         self.grow();
+        self.position(key).unwrap_or(at)
+    }
+
+    /// Where a key is, if it is there.
+    #[inline(always)]
+    fn position(&self, key: u64) -> Option<usize> {
         let mask = self.slots.len() - 1;
         let mut at = self.home(key) & mask;
-        while self.slots[at].key != key || self.slots[at].value == V::default() {
+        loop {
+            let Slot { key: there, value } = self.slots[at];
+            if value == V::default() {
+                return None;
+            }
+            if there == key {
+                return Some(at);
+            }
             at = (at + 1) & mask;
         }
-        at
     }
 
     fn empty_for(&self, key: u64) -> usize {

@@ -4,6 +4,7 @@
 //! does not: pages become writable, are filled, and become executable again. So pieces may share pages, which keeps
 //! small methods close together.
 
+use holloway_profilers::schedule::SplitMix;
 use std::collections::BTreeMap;
 
 /// Pieces begin at multiples of this: a cache line, so that the speed of a loop does not depend on its neighbours.
@@ -21,7 +22,7 @@ pub struct CodeArea {
     free: BTreeMap<usize, usize>,
     used: usize,
     /// What decides how far behind a cache line's beginning the next piece begins, if that is to be by chance.
-    scatter: Option<u64>,
+    scatter: Option<SplitMix>,
 }
 
 impl CodeArea {
@@ -43,6 +44,7 @@ impl CodeArea {
         if base == libc::MAP_FAILED {
             return Err(std::io::Error::last_os_error());
         }
+        let scatter = scatter.map(SplitMix::new);
         Ok(CodeArea { base: base.cast(), size, free: BTreeMap::from([(0, size)]), used: 0, scatter })
     }
 
@@ -65,10 +67,7 @@ impl CodeArea {
     }
 
     fn next_distance(&mut self) -> usize {
-        let Some(state) = &mut self.scatter else { return 0 };
-        // A linear congruential generator (Knuth's), of which the highest bits are good.
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (*state >> 32) as usize % (ALIGNMENT / STEP) * STEP
+        self.scatter.as_mut().map_or(0, |random| random.bits() as usize % (ALIGNMENT / STEP) * STEP)
     }
 
     /// Gives the piece at `address`, allocated with `length`, back.

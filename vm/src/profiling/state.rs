@@ -147,7 +147,7 @@ impl Profiling {
 
     /// An activation of this code ends without the end of the path that it is on.
     pub fn lost(&mut self, code: CodeId, reason: Lost) {
-        if self.versions.get(&code.0).is_some_and(|version| version.instrumented.paths.is_some()) {
+        if paths_of(&self.versions, VersionId(code.0)).is_some() {
             self.losses.add(reason);
         }
     }
@@ -162,8 +162,7 @@ impl Profiling {
         if entered != Some((version, told)) {
             return told;
         }
-        let paths = self.versions.get(&version.0).and_then(|version| version.instrumented.paths.as_ref());
-        let mut rounds = paths.into_iter().flat_map(|paths| &paths.first_rounds);
+        let mut rounds = paths_of(&self.versions, version).into_iter().flat_map(|paths| &paths.first_rounds);
         rounds.find(|rounds| rounds.0 == told).map_or(told, |rounds| rounds.1)
     }
 
@@ -171,12 +170,16 @@ impl Profiling {
     fn record(&mut self, version: VersionId, path: PathNumber) {
         let versions = &self.versions;
         let mut decode = |version: VersionId, path: PathNumber, out: &mut Vec<BranchArm>| {
-            let known = versions.get(&version.0).and_then(|version| version.instrumented.paths.as_ref());
-            let path = known.and_then(|paths| paths.dag.decode(path));
+            let path = paths_of(versions, version).and_then(|paths| paths.dag.decode(path));
             out.extend(path.into_iter().flat_map(|path| path.branches));
         };
         self.samples.record(version, path, &mut decode);
     }
+}
+
+/// What the path numbers of a piece of code mean, if it has any.
+fn paths_of(versions: &BTreeMap<u32, Version>, version: VersionId) -> Option<&VersionPaths> {
+    versions.get(&version.0)?.instrumented.paths.as_ref()
 }
 
 /// A yieldpoint was taken, after a tick or in an open window: `path` ends there, if any does, of the code at `place`. Samples if the
@@ -215,8 +218,7 @@ pub(crate) unsafe extern "C" fn count_new_path(ctx: *mut Context, cells: *const 
     let (vm, version) = unsafe { (machinery(ctx), (*cells).version) };
     let version = VersionId(version as u32);
     vm.profiling.table.count(version, path);
-    let paths = vm.profiling.versions.get(&version.0).and_then(|code| code.instrumented.paths.as_ref());
-    if let Some(cells) = paths.and_then(|paths| paths.table) {
+    if let Some(cells) = paths_of(&vm.profiling.versions, version).and_then(|paths| paths.table) {
         vm.profiling.tell_table(version, cells);
     }
 }
@@ -242,10 +244,9 @@ fn step(vm: &mut Machinery, activation: &mut Activation, version: VersionId, pat
     let is_first = *activation == Activation::default();
     forest.path(activation, version, path);
     vm.context.forest = forest.addresses();
-    let paths = versions.get(&version.0).and_then(|version| version.instrumented.paths.as_ref());
     if is_first
         && let Some(counters) = counters
-        && let Some(roots) = paths.and_then(|paths| paths.roots)
+        && let Some(roots) = paths_of(versions, version).and_then(|paths| paths.roots)
     {
         counters.set(roots.counter(path), u64::from(activation.bits()));
     }

@@ -145,7 +145,7 @@ impl Twice {
             return Err(format!("without profilers there is {of_bare:?}"));
         }
         let counts = real.instrumented.as_ref().is_some_and(|instrumented| {
-            !instrumented.edges.is_empty()
+            instrumented.edges.as_ref().is_some_and(|edges| !edges.sparse.is_empty())
                 || instrumented.paths.as_ref().is_some_and(|paths| paths.dag.paths() > 0)
         });
         let same = real.bytes == bare.bytes && real.sites == bare.sites && real.calls == bare.calls;

@@ -103,11 +103,7 @@ impl Snapshot {
             yieldpoints: arm.vm().statistics().yieldpoints_taken,
             additions,
             path_ends,
-            edge_counts: found
-                .edges
-                .iter()
-                .flat_map(|edges| edges.iter().flat_map(|(_, arms)| arms.iter().copied()))
-                .sum(),
+            edge_counts: found.edge_increments,
             hash_operations: 0,
             hash_probes: 0,
         };

@@ -51,6 +51,13 @@ impl Edges {
         self.incoming[block.index()]
     }
 
+    /// Does code on an edge need a block of its own.
+    pub fn needs_block(&self, region: &Region, edge: Edge) -> bool {
+        let from = BlockId(edge.from.0);
+        let target = region.block(from).end.targets().nth(edge.arm.index());
+        target.is_some_and(|target| self.place_of(region, from, target.block) == Where::Own)
+    }
+
     /// Puts a node on an edge, behind what is there already.
     pub fn add(&mut self, region: &mut Region, edge: Edge, op: Op) {
         let value = self.node(region, BlockId(edge.from.0), op);

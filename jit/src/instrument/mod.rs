@@ -6,6 +6,7 @@
 //! | `flow` | the region as the algorithms see it: blocks, arms, frequencies, source branches |
 //! | `edges` | code on edges: at the source's end, at the target's beginning, or on a block of its own |
 //! | `loops` | loops with a single path, whose rounds need no register |
+//! | `outcomes` | counters of edges |
 //! | `paths` | the path register through the region, and what happens where paths end |
 //! | `trace` | for tests: every step |
 //!
@@ -14,6 +15,7 @@
 mod edges;
 mod flow;
 mod loops;
+mod outcomes;
 mod paths;
 mod trace;
 
@@ -43,14 +45,10 @@ pub fn run(
         }
         None => None,
     };
-    let mut counted = Vec::new();
-    if wanted.edges {
-        for (edge, branch) in flow.branch_arms() {
-            let counter = counters.allocate(1).ok_or(EXHAUSTED)?;
-            counted.push((branch, counter));
-            edges.add(region, edge, Op::Count(counter));
-        }
-    }
+    let counted = match wanted.edges {
+        true => Some(outcomes::instrument(region, &flow, &mut edges, counters)?),
+        false => None,
+    };
     edges.place(region);
     if let (Some(PathInstrumentation { traced: true, .. }), Some(paths)) = (&wanted.paths, &mut paths) {
         trace::instrument(region, flow.blocks(), &paths.dag, &loops);

@@ -126,7 +126,7 @@ impl Lowering<'_, '_> {
             self.refusal = Some("a call has no frame state".into());
             return None;
         };
-        let (site, live) = self.site(state, "call", None);
+        let (site, live) = self.site(state, self.block, "call", None);
         let (next, landing) = (self.new_block(), self.new_cold_block());
         let result = self.builder.append_block_param(next, types::I64);
         let payload = self.builder.append_block_param(landing, types::I64);
@@ -156,7 +156,7 @@ impl Lowering<'_, '_> {
             self.refusal = Some("a call has no frame state".into());
             return None;
         };
-        let (site, live) = self.site(state, "call", None);
+        let (site, live) = self.site(state, self.block, "call", None);
         let place = self.constant(types::I64, self.place(site));
         self.builder.ins().store(PLAIN, place, self.context, self.model.context.exit_place);
         let number = self.constant(types::I64, native as u64);

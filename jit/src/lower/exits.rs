@@ -2,13 +2,13 @@
 //! what the recipe needs into the context. Exits with the same frame state and reason are one.
 
 use super::function::{FixedMap, Lowering, Part};
-use crate::ir::{Op, Reason, StateId, StateKind, Value};
+use crate::ir::{BlockId, Op, Reason, StateId, StateKind, Value};
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};
 use holloway_bytecode::FunctionId;
 use holloway_vm::compiled::{EXITS, Location, Site, SiteFrame, VirtualObject};
 
-/// Exits that are the same.
-pub(super) type ExitKey = (StateId, Reason);
+/// Exits that are the same: state, reason, and the block that an activation ends in, where that is counted.
+pub(super) type ExitKey = (StateId, Reason, Option<BlockId>);
 
 /// An exit whose block exists and is still empty.
 pub(super) struct OpenExit {
@@ -31,31 +31,34 @@ struct Recipe {
 impl Lowering<'_, '_> {
     /// The block that leaves with a state, for a reason.
     pub fn exit(&mut self, state: StateId, reason: Reason) -> clif::Block {
-        let key = (state, reason);
+        let stored = self.sharing.of_exit(state, reason);
+        // The interpreter does again what was done since a shared place: for the counts of edges it was not done here.
+        let ends_in = if stored == state { self.block } else { self.sharing.block_of(stored) };
+        let key = (state, reason, self.model.instrumentation.edges.then_some(ends_in));
         if let Some(&block) = self.exits.get(&key) {
             return block;
         }
-        let stored = self.sharing.of_exit(state, reason);
         let speculation = reason.is_speculation().then(|| {
             let frame = self.region.state(state);
             (self.region.inlines[frame.inline.index()].function, frame.pc)
         });
-        let (site, values) = self.site(stored, reason.name(), speculation);
+        let (site, values) = self.site(stored, ends_in, reason.name(), speculation);
         let block = self.new_cold_block();
         self.exits.insert(key, block);
         self.open_exits.push(OpenExit { block, site, stored, values });
         block
     }
 
-    /// A new site for a state; with the values that it needs in the context.
+    /// A new site for a state in a block; with the values that it needs in the context.
     pub fn site(
         &mut self,
         state: StateId,
+        block: BlockId,
         reason: &'static str,
         speculation: Option<(FunctionId, u32)>,
     ) -> (u32, Vec<Value>) {
         let (recipe, frames) = self.recipe(state);
-        self.sites.push(Site { frames, objects: recipe.objects, reason, speculation });
+        self.sites.push(Site { frames, objects: recipe.objects, reason, block: block.0, speculation });
         (self.sites.len() as u32 - 1, recipe.values)
     }
 

@@ -93,6 +93,8 @@ pub(super) struct Lowering<'a, 'b> {
     pub addresses: BTreeSet<u64>,
     pub location_numbers: FixedMap<Origin, u32>,
     pub locations: Vec<Origin>,
+    /// The block whose code is being made.
+    pub block: BlockId,
     /// The instruction whose code is being made.
     at: (InlineId, u32),
     /// The same for blocks on the way of an instruction, when they were made.
@@ -144,6 +146,7 @@ pub fn lower(
         addresses: BTreeSet::new(),
         location_numbers: FixedMap::default(),
         locations: Vec::new(),
+        block: Region::ENTRY,
         at: (InlineId::ROOT, 0),
         made_at: FixedMap::default(),
         forest_cursor: None,
@@ -226,12 +229,13 @@ impl Lowering<'_, '_> {
             }
         }
         for block in order {
-            self.block(block);
+            self.lower_block(block);
         }
         self.fill_exits();
     }
 
-    fn block(&mut self, block: BlockId) {
+    fn lower_block(&mut self, block: BlockId) {
+        self.block = block;
         self.switch_to(self.blocks[block.index()]);
         if block == Region::ENTRY {
             let entry = self.blocks[block.index()];

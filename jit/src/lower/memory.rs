@@ -154,7 +154,7 @@ impl Lowering<'_, '_> {
     /// Where helpers and stack walkers see this code stand.
     pub fn store_place(&mut self, value: Value, reason: &'static str) {
         let Some(state) = self.region.node(value).state else { return };
-        let (site, _) = self.site(state, reason, None);
+        let (site, _) = self.site(state, self.block, reason, None);
         let place = self.constant(types::I64, self.place(site));
         self.builder.ins().store(PLAIN, place, self.context, self.model.context.exit_place);
     }

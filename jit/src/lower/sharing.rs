@@ -15,6 +15,8 @@ use crate::ir::{BlockId, Op, Reason, Region, Shape, StateId, StateKind, Terminat
 /// For each frame state the one at which to leave in its stead.
 pub struct Sharing {
     instead: Vec<StateId>,
+    /// The blocks of states that others give way to.
+    blocks: Vec<BlockId>,
 }
 
 /// How far a way through the region has come since a state.
@@ -34,7 +36,7 @@ impl Sharing {
     /// Decides for all states of a region.
     pub fn of(region: &Region, shape: &Shape) -> Sharing {
         let instead = (0..region.states.len() as u32).map(StateId).collect();
-        let mut sharing = Sharing { instead };
+        let mut sharing = Sharing { instead, blocks: vec![Region::ENTRY; region.states.len()] };
         let mut ends: Vec<Since> = vec![Since::default(); region.blocks.len()];
         for &block in shape.graph.reverse_postorder() {
             let mut before = shape.graph.predecessors(block);
@@ -55,16 +57,24 @@ impl Sharing {
         if is_repeatable(reason) { self.instead[state.index()] } else { state }
     }
 
+    /// The block of a state that another gives way to.
+    pub fn block_of(&self, state: StateId) -> BlockId {
+        self.blocks[state.index()]
+    }
+
     fn block(&mut self, region: &Region, block: BlockId, since: &mut Since, kept: usize) {
         for &value in &region.block(block).nodes {
             let node = region.node(value);
             if let Some(state) = node.state
                 && (node.op.is_check() || matches!(node.op, Op::New(_) | Op::NewArray(_)))
             {
-                self.meet(region, state, since, kept);
+                self.meet(region, block, state, since, kept);
             }
             match node.op {
                 Op::Yieldpoint(crate::ir::YieldKind::Header) => {
+                    if let Some(state) = node.state {
+                        self.blocks[state.index()] = block;
+                    }
                     *since = Since { state: node.state, made: Vec::new() };
                 }
                 Op::New(_) | Op::NewArray(_) => since.made.push(value),
@@ -75,12 +85,12 @@ impl Sharing {
             }
         }
         if let Terminator::Deopt(_, state) = region.block(block).end {
-            self.meet(region, state, since, kept);
+            self.meet(region, block, state, since, kept);
         }
     }
 
     /// A state is met: it gives way to that since which nothing happened, or is the next one to which others give way.
-    fn meet(&mut self, region: &Region, state: StateId, since: &mut Since, kept: usize) {
+    fn meet(&mut self, region: &Region, block: BlockId, state: StateId, since: &mut Since, kept: usize) {
         if region.state(state).kind != StateKind::Before {
             return;
         }
@@ -88,7 +98,10 @@ impl Sharing {
             Some(earlier) if only_in_first(region, earlier, state, kept) <= kept => {
                 self.instead[state.index()] = earlier;
             }
-            _ => *since = Since { state: Some(state), made: Vec::new() },
+            _ => {
+                self.blocks[state.index()] = block;
+                *since = Since { state: Some(state), made: Vec::new() };
+            }
         }
     }
 }

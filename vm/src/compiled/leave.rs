@@ -22,9 +22,6 @@ use crate::vm::Machinery;
 use holloway_bytecode::{FunctionId, calls, code};
 use holloway_profilers::stream::Lost;
 
-/// The reason of sites that are yieldpoints of returns: the last path of the activation has ended there.
-const RETURN: &str = "return";
-
 /// A frame to be rebuilt.
 #[derive(Debug)]
 pub struct PendingFrame {
@@ -73,14 +70,12 @@ pub(super) unsafe extern "C" fn deoptimize(ctx: *mut Context, at: u64, frame: *m
     let Some(object) = vm.compiled.map.get(id) else { unreachable!("code that runs is installed") };
     let site = object.site(number).clone();
     let unwinding = vm.compiled.unwinding || vm.stop.is_some();
-    if site.reason != RETURN {
-        let reason = match (&vm.stop, unwinding) {
-            (Some(_), _) => Lost::ThreadEnd,
-            (None, true) => Lost::Unwound,
-            (None, false) => Lost::Deoptimized,
-        };
-        vm.profiling.lost(id, reason);
-    }
+    let reason = match (&vm.stop, unwinding) {
+        (Some(_), _) => Lost::ThreadEnd,
+        (None, true) => Lost::Unwound,
+        (None, false) => Lost::Deoptimized,
+    };
+    vm.profiling.ended(id, &site, reason);
     if unwinding && (vm.stop.is_some() || !can_catch(vm, &site)) {
         propagate(vm, frame);
         return ctx as u64;
@@ -118,11 +113,11 @@ pub(super) unsafe extern "C" fn deoptimize(ctx: *mut Context, at: u64, frame: *m
     ctx as u64
 }
 
-/// A suspended thread is dropped: what its activations of compiled code are on never ends.
+/// A suspended thread is dropped, and with it its activations of compiled code.
 ///
 /// # Safety
 /// `position` and `crossing` are those of the thread, whose native stack is still there.
-pub unsafe fn drop_paths(
+pub unsafe fn drop_activations(
     profiling: &mut Profiling,
     map: &CodeMap,
     position: Position,
@@ -130,13 +125,14 @@ pub unsafe fn drop_paths(
 ) {
     if let Position::Compiled(_, place) = position
         && let Some(object) = map.get(CodeId((place >> 32) as u32))
-        && object.site(place as u32).reason != RETURN
     {
-        profiling.lost(object.id, Lost::ThreadEnd);
+        profiling.ended(object.id, object.site(place as u32), Lost::ThreadEnd);
     }
     let mut drop = |_: *mut u64, returns: *const u8| {
-        if let Some(object) = map.find(returns) {
-            profiling.lost(object.id, Lost::ThreadEnd);
+        if let Some(object) = map.find(returns)
+            && let Some(call) = object.call(returns)
+        {
+            profiling.ended(object.id, object.site(call.site), Lost::ThreadEnd);
         }
     };
     // SAFETY: by the caller's promise.

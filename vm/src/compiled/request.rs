@@ -108,6 +108,8 @@ pub struct Site {
     pub objects: Vec<VirtualObject>,
     /// Why it is left here, by name, for logs and counts; `call` for calls.
     pub reason: &'static str,
+    /// The block of the region that an activation ends in which leaves here.
+    pub block: u32,
     /// Leaving here means that an assumption was wrong, about the instruction at this place: the code is to be made again
     /// without it.
     pub speculation: Option<(FunctionId, u32)>,

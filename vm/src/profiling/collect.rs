@@ -1,6 +1,6 @@
 //! What the profilers found, as values: read while the machine does not run.
 
-use super::instrument::{Instrumented, VersionPaths};
+use super::instrument::{VersionEdges, VersionPaths};
 use super::spec::ProfileOptions;
 use super::state::{Profiling, Version};
 use super::trace::Traced;
@@ -13,6 +13,7 @@ use holloway_profilers::paths::PathDag;
 use holloway_profilers::schedule::Counts;
 use holloway_profilers::stream::{Losses, PathCount, PathProfile};
 use holloway_profilers::{Arm, BranchArm, BranchId, Edge, MethodId, VersionId};
+use std::collections::BTreeMap;
 
 /// A piece of code and what its path numbers mean.
 #[derive(Clone, Debug)]
@@ -70,6 +71,8 @@ pub struct Collected {
     pub versions: Vec<CollectedVersion>,
     /// Exact edges of compiled code.
     pub edges: Option<EdgeProfile>,
+    /// Increments of counters of edges.
+    pub edge_increments: u64,
     /// Exact paths.
     pub paths: Option<PathProfile>,
     /// Sampled paths.
@@ -89,13 +92,25 @@ pub struct Collected {
 impl Profiling {
     fn exact_edges(&self) -> EdgeProfile {
         let mut profile = EdgeProfile::default();
-        let Some(counters) = &self.counters else { return profile };
-        for Version { instrumented: Instrumented { edges, .. }, .. } in self.versions.values() {
-            for &(outcome, counter) in edges {
-                profile.add(outcome, counters.get(counter));
+        for (edges, counts, ended) in self.edge_counters() {
+            let counts: BTreeMap<Edge, u64> = edges.sparse.solve(&counts, &ended).into_iter().collect();
+            for (edge, outcome) in &edges.arms {
+                profile.add(*outcome, counts.get(edge).copied().unwrap_or(0));
             }
         }
         profile
+    }
+
+    /// All code whose edges are counted, with its counters and those of activations that ended in the middle of a block.
+    fn edge_counters(&self) -> impl Iterator<Item = (&VersionEdges, Vec<u64>, Vec<u64>)> {
+        self.versions.values().filter_map(|version| {
+            let (edges, counters) = (version.instrumented.edges.as_ref()?, self.counters.as_ref()?);
+            let read = |first: u32, count: usize| {
+                (first..).take(count).map(|counter| counters.get(counter)).collect::<Vec<u64>>()
+            };
+            let ended = read(edges.ended, edges.blocks as usize);
+            Some((edges, read(edges.counters, edges.sparse.len()), ended))
+        })
     }
 
     fn exact_paths(&self) -> PathProfile {
@@ -179,6 +194,7 @@ pub(crate) fn collect(vm: &Machinery) -> Collected {
         baseline: baseline(vm),
         versions: profiling.versions(),
         edges: profiling.options.edges.then(|| profiling.exact_edges()),
+        edge_increments: profiling.edge_counters().flat_map(|(_, counts, _)| counts).sum(),
         paths: profiling.options.blpp.is_some().then(|| profiling.exact_paths()),
         sampled,
         iterated,

@@ -73,6 +73,11 @@ impl CounterArea {
         }
     }
 
+    /// One more.
+    pub(crate) fn increment(&self, counter: u32) {
+        self.set(counter, self.get(counter) + 1);
+    }
+
     /// What a counter says. 0 for numbers that were never handed out.
     pub(crate) fn get(&self, counter: u32) -> u64 {
         if counter as usize >= self.len() {

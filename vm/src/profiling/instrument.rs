@@ -2,6 +2,7 @@
 //! count, [`Instrumented`] says what the counts of one piece of code mean.
 
 use holloway_bytecode::FunctionId;
+use holloway_profilers::edges::SparseCounters;
 use holloway_profilers::paths::{PathDag, Placement};
 use holloway_profilers::{BranchArm, Edge, PathNumber};
 
@@ -93,10 +94,25 @@ impl Instrumentation {
 /// What the counts of a piece of code mean.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Instrumented {
-    /// Outcomes of branches, each with the number of its counter. The same outcome may be there several times.
-    pub edges: Vec<(BranchArm, u32)>,
+    /// Outcomes of branches.
+    pub edges: Option<VersionEdges>,
     /// Paths.
     pub paths: Option<VersionPaths>,
+}
+
+/// The edges of a piece of code that are outcomes of branches: not all have a counter.
+#[derive(Clone, PartialEq, Debug)]
+pub struct VersionEdges {
+    /// Which have one, and how the others follow.
+    pub sparse: SparseCounters,
+    /// The first of the counters.
+    pub counters: u32,
+    /// The first of as many counters as there are blocks: activations that ended in the middle of each.
+    pub ended: u32,
+    /// How many blocks there are.
+    pub blocks: u32,
+    /// Whose outcome the edges are. The same outcome may be there several times.
+    pub arms: Vec<(Edge, BranchArm)>,
 }
 
 /// The paths of a piece of code.

@@ -26,7 +26,7 @@ pub use collect::{Collected, CollectedVersion, Iterated, Sampled};
 pub use counters::CounterArea;
 pub use instrument::{
     Instrumentation, Instrumented, MOST_IN_ARRAY, PathInstrumentation, PathTableCells, Roots, Storage,
-    VersionPaths,
+    VersionEdges, VersionPaths,
 };
 pub use spec::{PepOptions, ProfileOptions, ProfileSpec};
 pub use state::{PathEnd, Version};

@@ -8,7 +8,7 @@ use super::instrument::{Instrumentation, Instrumented, PathTableCells, VersionPa
 use super::spec::ProfileOptions;
 use super::trace::{Trace, TraceFrame};
 use crate::compiled::helpers::machinery;
-use crate::compiled::{CodeId, Entry, Level};
+use crate::compiled::{CodeId, Entry, Level, Site};
 use crate::context::{Context, NO_PATH, control};
 use crate::vm::Machinery;
 use holloway_bytecode::FunctionId;
@@ -20,6 +20,9 @@ use holloway_profilers::{BranchArm, PathNumber, VersionId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+
+/// The reason of sites that are yieldpoints of returns: the last path of the activation has ended there.
+const RETURN: &str = "return";
 
 /// A piece of code that counts, from its installation on, even when the code itself is gone.
 #[derive(Debug)]
@@ -145,10 +148,16 @@ impl Profiling {
         }
     }
 
-    /// An activation of this code ends without the end of the path that it is on.
-    pub fn lost(&mut self, code: CodeId, reason: Lost) {
-        if paths_of(&self.versions, VersionId(code.0)).is_some() {
+    /// An activation of this code ends at a site, which is not the end of the path that it is on unless that is a return's.
+    pub fn ended(&mut self, code: CodeId, site: &Site, reason: Lost) {
+        let Some(Version { instrumented, .. }) = self.versions.get(&code.0) else { return };
+        if instrumented.paths.is_some() && site.reason != RETURN {
             self.losses.add(reason);
+        }
+        if let (Some(counters), Some(edges)) = (&self.counters, &instrumented.edges)
+            && site.block < edges.blocks
+        {
+            counters.increment(edges.ended + site.block);
         }
     }
 

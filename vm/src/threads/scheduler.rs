@@ -4,7 +4,7 @@
 use super::{GreenThread, MAIN_NATIVE_STACK, NATIVE_STACK, State, ThreadCoroutine, ThreadNumber};
 use crate::compiled::frames::{Crossing, Position};
 use crate::compiled::hot::NATIVE_RESERVE;
-use crate::compiled::leave::drop_paths;
+use crate::compiled::leave::drop_activations;
 use crate::errors::{self, Failure, StopReason};
 use crate::heap::{RootVisitor, with_registers_saved};
 use crate::interpreter::machine::{FRAME_HEADER, Machine};
@@ -375,7 +375,7 @@ impl Machinery {
             if let Some(mut coroutine) = thread.coroutine.take() {
                 let (profiling, map) = (&mut self.profiling, self.compiled.map());
                 // SAFETY: the thread is suspended there.
-                unsafe { drop_paths(profiling, map, thread.at, thread.crossing) };
+                unsafe { drop_activations(profiling, map, thread.at, thread.crossing) };
                 // SAFETY: see above; nothing refers to the stack any more.
                 unsafe { coroutine.force_reset() };
             }

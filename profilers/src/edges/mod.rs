@@ -9,7 +9,11 @@
 //! instrumented run, and [`EdgeProfile::flipped`] is the worst case, each branch's arms exchanged.
 //!
 //! [`EdgeProfile`] is the value: ordered, comparable, written to files. [`EdgeCounters`] is the same in the making: an
-//! array of counters, an addition each.
+//! array of counters, an addition each. [`SparseCounters`] says which edges of a method need counters at all.
+
+mod sparse;
+
+pub use sparse::{Place, SparseCounters};
 
 use crate::ids::{Arm, BranchArm, BranchId, MethodId};
 use crate::stream::hash::Map;

@@ -325,6 +325,9 @@ pub struct MachineArguments {
     /// Write what the run learned of the program, for --replay
     #[arg(long, value_name = "FILE", help_heading = "Execution")]
     pub advice_out: Option<PathBuf>,
+    /// Make code again when the program changes its behaviour; adds --profile pep
+    #[arg(long, help_heading = "Execution")]
+    pub continuous: bool,
     /// What `holloway calibrate` found on this machine
     #[arg(long, value_name = "FILE", help_heading = "Execution")]
     pub calibration: Option<PathBuf>,
@@ -461,6 +464,16 @@ impl MachineArguments {
                 "--replay says what is compiled, and so does --tier: leave one of them out",
             ));
         }
+        if self.continuous && self.replay.is_some() {
+            return Err(Stop::usage(
+                "--replay says what is compiled, and --continuous compiles anew: leave one of them out",
+            ));
+        }
+        if self.continuous && self.tier == Tier::Interp {
+            return Err(Stop::usage(
+                "--continuous is about compiled code, and with --tier interp there is none",
+            ));
+        }
         if self.tier == Tier::Interp && self.advice_out.is_some() {
             return Err(Stop::usage(
                 "--advice-out tells what was compiled, and with --tier interp nothing is",
@@ -470,6 +483,9 @@ impl MachineArguments {
             return Err(Stop::usage(
                 "--profile counts in compiled code, and with --tier interp there is none",
             ));
+        }
+        if self.continuous {
+            self.profile.add_pep()?;
         }
         self.profile.open()?;
         self.outputs = Outputs::open(self.show_to.as_deref(), self.perf_map)?;
@@ -545,6 +561,7 @@ impl MachineArguments {
             scatter: None,
             constants: self.learned.constants.clone().unwrap_or(defaults.constants),
             replay: self.learned.replay.clone(),
+            continuous: self.continuous,
             digests: self.sync_compile || self.learned.wants_digests(),
             yieldpoints: !self.no_yieldpoints,
             osr_every_backedge: self.osr_every_backedge,

@@ -31,6 +31,14 @@ impl ProfileArguments {
         Ok(())
     }
 
+    /// PEP with its usual parameters, unless it is asked for.
+    pub fn add_pep(&mut self) -> Result<(), Stop> {
+        if self.options()?.pep.is_none() {
+            self.specs.extend("pep".parse::<ProfileSpec>());
+        }
+        Ok(())
+    }
+
     /// What is to be profiled.
     pub fn options(&self) -> Result<ProfileOptions, Stop> {
         together("--profile", &self.specs)

@@ -96,6 +96,8 @@ fn tier_rows(tiers: &TierStatistics) -> Vec<Row> {
         row("decisions", "decisions of the controller", tiers.adaptive.decisions),
         row("waits", "to wait, of these", tiers.adaptive.waits),
         row("promotions", "promotions to a higher level", tiers.adaptive.promotions),
+        row("sample_windows", "windows of samples that code was compared with", tiers.adaptive.windows),
+        row("remade", "made again because the program behaved otherwise", tiers.adaptive.remade),
         row("dropped_requests", "requests given up", tiers.adaptive.dropped),
         row("longest_queue", "most requests waiting", tiers.adaptive.longest_queue as u64),
         Row { key: "code_digest", label: "digest of the machine code", value: Value::Digest(tiers.digest) },

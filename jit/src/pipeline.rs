@@ -3,11 +3,13 @@
 use crate::build;
 use crate::hierarchy::Hierarchy;
 use crate::instrument;
-use crate::ir::{self, Op, Region, RegionEntry};
+use crate::ir::{self, Op, Region, RegionEntry, Source, Terminator};
 use crate::lower::{self, Layout, Lowered, Target};
 use crate::options::Options;
 use crate::passes::{self, Input, Notes};
 use holloway_bytecode::verify::VerifiedProgram;
+use holloway_profilers::{BranchId, MethodId};
+use holloway_vm::adaptive::watcher::Bias;
 use holloway_vm::compiled::{Compiled, Compiler, Entry, Model, Profile, Request};
 use holloway_vm::profiling::Instrumented;
 use holloway_vm::timer::thread_time;
@@ -246,6 +248,9 @@ impl Jit {
         compiled.instantiates = made.collect::<BTreeSet<_>>().into_iter().collect();
         compiled.uninstantiated = notes.uninstantiated.into_iter().collect();
         compiled.notes = notes.inlining;
+        if self.model.watched {
+            compiled.biases = biases(&region);
+        }
         compiled.instrumented = instrumented.map(Box::new);
         compiled.steps = steps;
         if let Some(layout) = layout {
@@ -259,4 +264,23 @@ impl Compiler for Jit {
     fn compile(&self, request: &Request, profile: &dyn Profile) -> Result<Compiled, String> {
         self.compile_watched(request, profile, &mut ())
     }
+}
+
+/// The branches of the source that a region has, with how often each way was taken when last seen.
+fn biases(region: &Region) -> Vec<Bias> {
+    let branch = |source: &Source| {
+        let method = MethodId(region.inlines[source.inline.index()].function.0);
+        BranchId { method, position: source.pc }
+    };
+    let blocks = region.blocks.iter().filter_map(|block| match &block.end {
+        Terminator::Branch { source: Some(source), counts: [then, otherwise], .. } => {
+            let arms = if source.negated { vec![*otherwise, *then] } else { vec![*then, *otherwise] };
+            Some(Bias { branch: branch(source), arms })
+        }
+        Terminator::Switch { source, counts, .. } => {
+            Some(Bias { branch: branch(source), arms: counts.clone() })
+        }
+        _ => None,
+    });
+    blocks.collect()
 }

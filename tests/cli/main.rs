@@ -5,6 +5,7 @@
 mod against;
 mod bench;
 mod compiled;
+mod continuous;
 mod dump;
 mod flags;
 mod hostile;

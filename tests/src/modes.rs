@@ -96,9 +96,10 @@ fn compiled_gc_stress(options: &mut VmOptions) {
 /// All profilers at once, in the order of the command line.
 pub const ALL_PROFILERS: &[&str] = &["edges", "blpp", "pep:samples=5,stride=3", "kblpp:k=4"];
 
-/// Everything is compiled, and all profilers count in it. Ticks come often, so that there are many samples.
+/// Everything is compiled, and all profilers count in it. Ticks come often, so that there are many samples; code follows them.
 fn profiled(options: &mut VmOptions) {
     compiled(options, Level::O2);
+    options.tiers.continuous = true;
     profile(options);
 }
 

@@ -12,7 +12,8 @@ use super::listener::sample;
 use super::model::Choice;
 use super::past::interpreted_words;
 use super::queue::Urgency;
-use crate::compiled::library::{ask, start};
+use super::watcher;
+use crate::compiled::library::{ask, ask_again, start};
 use crate::compiled::past::{interpreted_profile, past_profile};
 use crate::compiled::{Entry, Level};
 use crate::timer::{TimerSource, VIRTUAL_NANOSECONDS};
@@ -68,7 +69,13 @@ pub(crate) fn listens(vm: &Machinery) -> bool {
 
 /// The timer ticked: the running thread stands at the machine's position.
 pub(crate) fn tick(vm: &mut Machinery) {
-    if !vm.compiled.is_started() || !listens(vm) {
+    if !vm.compiled.is_started() {
+        return;
+    }
+    for code in watcher::tick(vm) {
+        ask_again(vm, code);
+    }
+    if !listens(vm) {
         return;
     }
     let Some(sample) = sample(vm) else { return };

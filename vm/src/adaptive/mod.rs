@@ -27,6 +27,7 @@
 //! | [`model`] | the cost/benefit model and its constants |
 //! | [`controller`] | asks the model, and asks for code |
 //! | [`queue`] | what is to be compiled, the most urgent first |
+//! | [`watcher`] | which code was made for a past that is over |
 //! | [`advice`] | what a run learned, as a value: for replay |
 //!
 //! With a forced level, the first entry decides; with advice ([`advice`]), the advice.
@@ -38,6 +39,7 @@ pub mod model;
 pub mod organizer;
 pub mod past;
 pub mod queue;
+pub mod watcher;
 
 pub use advice::{Advice, AdviceError};
 pub use model::Constants;
@@ -55,6 +57,10 @@ pub struct AdaptiveStatistics {
     pub promotions: u64,
     /// Requests that were given up because the method was not executed any more.
     pub dropped: u64,
+    /// Windows of samples that code was compared with.
+    pub windows: u64,
+    /// Pieces of code that were made again because the program behaved otherwise.
+    pub remade: u64,
     /// The most requests that waited at the same time.
     pub longest_queue: usize,
 }

@@ -21,6 +21,8 @@ pub enum Urgency {
     Counted(f64),
     /// Samples say that a higher level saves as much time as the interpreter takes for so many words.
     Sampled(f64),
+    /// The code that there is was made for a program that behaved otherwise, by so much.
+    Drifted(f64),
     /// It is to be done in order, whatever happens: forced levels, replay.
     InOrder,
 }
@@ -157,7 +159,7 @@ impl Shared {
 /// How urgent a job is, in words of the interpreter; and whether it has gone quiet.
 fn urgency(job: &Job, program: &VerifiedProgram) -> (f64, bool) {
     match job.urgency {
-        Urgency::InOrder => (f64::INFINITY, false),
+        Urgency::InOrder | Urgency::Drifted(_) => (f64::INFINITY, false),
         Urgency::Sampled(words) => (words, false),
         Urgency::Counted(before) => {
             let function = job.request.function;

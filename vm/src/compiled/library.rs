@@ -22,6 +22,7 @@ use crate::adaptive::advice::AdviceProfile;
 use crate::adaptive::controller as adaptive;
 use crate::adaptive::organizer::Organizer;
 use crate::adaptive::queue::{Done, Job, Queue, Urgency};
+use crate::adaptive::watcher::{OutOfDate, Watcher};
 use crate::profiling::Version;
 use crate::vm::Machinery;
 use holloway_bytecode::{ClassId, FunctionId};
@@ -58,6 +59,8 @@ pub(crate) struct CompiledState {
     pub(super) compiler: Option<Arc<dyn Compiler>>,
     queue: Option<Queue>,
     pub(crate) organizer: Organizer,
+    /// Compares code with the recent past, if it is to follow it.
+    pub(crate) watcher: Option<Watcher>,
     pub(super) advice: Option<Arc<AdviceProfile>>,
     next_code: u32,
     pub(super) failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
@@ -74,6 +77,7 @@ impl CompiledState {
     pub(crate) fn new(options: TierOptions, functions: usize, classes: usize) -> CompiledState {
         CompiledState {
             organizer: Organizer::new(functions),
+            watcher: options.continuous.then(Watcher::default),
             advice: options.replay.as_ref().map(|advice| Arc::new(AdviceProfile::of(advice))),
             map: CodeMap::default(),
             outcome: Outcome::default(),
@@ -184,6 +188,18 @@ pub(crate) fn ask(vm: &mut Machinery, function: FunctionId, entry: Entry, level:
     if let Some(done) = done {
         finish(vm, done);
     }
+}
+
+/// Asks for code that takes the place of code that is out of date.
+pub(crate) fn ask_again(vm: &mut Machinery, code: OutOfDate) {
+    let state = &mut vm.compiled.functions[code.function.index()];
+    // A higher level was asked for already: that is made for the present.
+    if state.requested.get(&code.entry) != Some(&code.level) {
+        return;
+    }
+    state.requested.remove(&code.entry);
+    vm.compiled.statistics.adaptive.remade += 1;
+    ask(vm, code.function, code.entry, code.level, Urgency::Drifted(code.drift));
 }
 
 /// Makes compiler, thread and executable memory when they are needed first.

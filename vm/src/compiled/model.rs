@@ -166,6 +166,8 @@ pub struct Model {
     pub method_entry: i32,
     /// Is the control word to be tested.
     pub yieldpoints: bool,
+    /// Is code to remember the branches that it was made for.
+    pub watched: bool,
     /// What is to be counted.
     pub instrumentation: Instrumentation,
     /// Counters for it.
@@ -217,6 +219,7 @@ impl Model {
             characters: (vm.characters.as_ptr() as u64, vm.characters.len()),
             method_entry: offset_of!(Method, entry) as i32,
             yieldpoints: vm.compiled.options.yieldpoints,
+            watched: vm.compiled.watcher.is_some(),
             instrumentation: vm.profiling.instrumentation(),
             counters: vm.profiling.counters(),
         }

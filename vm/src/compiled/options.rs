@@ -22,6 +22,8 @@ pub struct TierOptions {
     pub constants: Constants,
     /// What to compile, instead of what the adaptive system would. It fits the program.
     pub replay: Option<Arc<Advice>>,
+    /// Code is made again when the program behaves otherwise than it was made for, as samples of paths tell.
+    pub continuous: bool,
     /// Compute digests of machine code.
     pub digests: bool,
     /// Compile at once instead of in the background.
@@ -54,6 +56,7 @@ impl Default for TierOptions {
             level: None,
             constants: Constants::default(),
             replay: None,
+            continuous: false,
             digests: false,
             synchronous: false,
             method_threshold: 300,

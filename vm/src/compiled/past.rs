@@ -2,6 +2,7 @@
 
 use super::profile::{Profile, Receivers};
 use crate::adaptive::advice::AdviceProfile;
+use crate::adaptive::watcher::{FEWEST_EXECUTIONS, Watcher};
 use crate::loader::Counters;
 use crate::vm::Machinery;
 use holloway_bytecode::{ClassId, FunctionId};
@@ -15,9 +16,13 @@ use std::sync::Arc;
 /// What PEP samples goes on where the interpreter's counters stop: both have the same form, and are added up (Bond and
 /// McKinley 2005, section 4.3: continuous profiles). A branch that only the samples never saw go one way is not thereby one that
 /// never did.
+///
+/// Where code follows the program's phases, a branch that was executed in the last window is what it was there. An arm that
+/// was ever taken before stays one that may be.
 pub(crate) struct PastProfile {
     counters: Counters,
     sampled: Option<EdgeProfile>,
+    recent: Option<Arc<EdgeProfile>>,
     advice: Option<Arc<AdviceProfile>>,
     failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
     instantiated: Arc<Vec<bool>>,
@@ -31,7 +36,10 @@ impl Profile for PastProfile {
         let (not_taken, taken) = self.counters.counters(function, pc + 1);
         let sampled = self.sampled(function, pc);
         // The profiles' arms are in the other order.
-        [more(not_taken, sampled.get(1)), more(taken, sampled.first())]
+        let mut arms = [more(taken, sampled.first()), more(not_taken, sampled.get(1))];
+        self.renew(function, pc, &mut arms);
+        let [taken, not_taken] = arms;
+        [not_taken, taken]
     }
 
     fn switch(&self, function: FunctionId, pc: u32, cases: usize) -> Vec<u32> {
@@ -41,7 +49,9 @@ impl Profile for PastProfile {
         let sampled = self.sampled(function, pc);
         let count =
             |case: usize| more(self.counters.counters(function, pc + 2 + case as u32).1, sampled.get(case));
-        (0..cases).map(count).collect()
+        let mut cases: Vec<u32> = (0..cases).map(count).collect();
+        self.renew(function, pc, &mut cases);
+        cases
     }
 
     fn receivers(&self, function: FunctionId, pc: u32) -> Receivers {
@@ -77,13 +87,32 @@ impl PastProfile {
     }
 }
 
+impl PastProfile {
+    /// Divides the executions of a branch among its arms as in the last window, if it was executed often enough there.
+    fn renew(&self, function: FunctionId, pc: u32, counts: &mut [u32]) {
+        let Some(recent) = &self.recent else { return };
+        let branch = BranchId { method: MethodId(function.0), position: pc };
+        let arms = recent.arms(branch);
+        let seen: u64 = arms.iter().sum();
+        if seen < FEWEST_EXECUTIONS {
+            return;
+        }
+        let all = counts.iter().map(|&count| u64::from(count)).sum::<u64>().max(seen);
+        for (arm, count) in counts.iter_mut().enumerate() {
+            let share = all as f64 * arms.get(arm).copied().unwrap_or(0) as f64 / seen as f64;
+            *count = (share as u32).max(u32::from(*count > 0));
+        }
+    }
+}
+
 fn more(counted: u32, sampled: Option<&u64>) -> u32 {
     counted.saturating_add(u32::try_from(sampled.copied().unwrap_or(0)).unwrap_or(u32::MAX))
 }
 
 /// What is known of the past just now. It reads counters while they change; samples are those of this moment.
 pub(crate) fn past_profile(vm: &Machinery) -> PastProfile {
-    PastProfile { sampled: vm.profiling.sampled_edges(), ..interpreted_profile(vm) }
+    let recent = vm.compiled.watcher.as_ref().map(Watcher::recent);
+    PastProfile { sampled: vm.profiling.sampled_edges(), recent, ..interpreted_profile(vm) }
 }
 
 /// The same without samples of compiled code: what the interpreter did.
@@ -91,6 +120,7 @@ pub(crate) fn interpreted_profile(vm: &Machinery) -> PastProfile {
     PastProfile {
         counters: vm.code.profile_counters(),
         sampled: None,
+        recent: None,
         advice: vm.compiled.advice.clone(),
         failed: vm.compiled.failed.clone(),
         instantiated: vm.compiled.instantiated.clone(),

@@ -116,13 +116,16 @@ pub(super) fn reason(vm: &Machinery, request: &Request, urgency: Urgency) -> Str
         return "the advice names it".into();
     }
     let ms = |words: f64| words * vm.compiled.options.constants.interpreter_ns_per_word / 1e6;
+    if let Urgency::Drifted(drift) = urgency {
+        return format!("its branches changed: {:.0} % go another way than they did", 100.0 * drift);
+    }
     let decided = match (urgency, vm.compiled.options.level) {
         (_, Some(level)) => format!(" (everything is compiled at {})", level.name()),
         (Urgency::Counted(words), None) => format!(", about {:.2} ms", ms(words)),
         (Urgency::Sampled(words), None) => {
             return format!("it is sampled often enough to save {:.1} ms", ms(words));
         }
-        (Urgency::InOrder, None) => String::new(),
+        (Urgency::InOrder | Urgency::Drifted(_), None) => String::new(),
     };
     match request.entry {
         Entry::Method => match vm.code.profile_counters().invocations(request.function) {

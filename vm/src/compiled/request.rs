@@ -2,6 +2,7 @@
 //! values, so that compiling can happen on any thread, and machine code becomes executable here only.
 
 use super::profile::Profile;
+use crate::adaptive::watcher::Bias;
 use crate::fingerprint::Fingerprint;
 use crate::profiling::Instrumented;
 use holloway_bytecode::{ClassId, FunctionId};
@@ -149,6 +150,8 @@ pub struct Compiled {
     pub depth: u64,
     /// Bytecode words that went in, inlined methods included.
     pub words: usize,
+    /// The branches that it was made for, if somebody watches these.
+    pub biases: Vec<Bias>,
     /// What it counts, if it counts.
     pub instrumented: Option<Box<Instrumented>>,
     /// Names and times of the steps.

@@ -189,7 +189,6 @@ impl Vm {
             runs: heap.runs(),
             globals: globals.as_mut_ptr(),
             receivers: code.receiver_cells(),
-            counters: profiling.counters().map_or(std::ptr::null_mut(), |area| area.base()),
             box_headers: [
                 box_header(ClassId::INT_BOX),
                 box_header(ClassId::FLOAT_BOX),
@@ -197,9 +196,7 @@ impl Vm {
             ],
             ..Context::default()
         });
-        if let Some(forest) = &mut profiling.forest {
-            context.forest = forest.addresses();
-        }
+        profiling.attach(&mut context);
         let tiers = std::mem::take(&mut options.tiers);
         if let Some(advice) = &tiers.replay {
             advice.check(&program).map_err(|why| format!("the advice does not fit the program: {why}"))?;

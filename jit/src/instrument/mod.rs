@@ -23,7 +23,7 @@ use crate::ir::{BlockId, Op, Region, YieldKind};
 use edges::Edges;
 use flow::Flow;
 use holloway_profilers::{Arm, ControlFlow, Edge};
-use holloway_vm::profiling::{CounterArea, Instrumentation, Instrumented, PathInstrumentation};
+use holloway_vm::profiling::{CounterNumbers, Instrumentation, Instrumented, PathInstrumentation};
 
 /// Why a region cannot be counted: it stays interpreted.
 const EXHAUSTED: &str = "there are no more counters for profiles";
@@ -32,7 +32,7 @@ const EXHAUSTED: &str = "there are no more counters for profiles";
 pub fn run(
     region: &mut Region,
     wanted: &Instrumentation,
-    counters: &CounterArea,
+    counters: &CounterNumbers,
     version: u32,
 ) -> Result<Instrumented, String> {
     region.clear_unreachable();

@@ -6,7 +6,7 @@ use super::flow::Flow;
 use crate::ir::{BlockId, Op, Region, Terminator};
 use holloway_profilers::ControlFlow;
 use holloway_profilers::edges::{Place, SparseCounters};
-use holloway_vm::profiling::{CounterArea, VersionEdges};
+use holloway_vm::profiling::{CounterNumbers, VersionEdges};
 use std::collections::BTreeSet;
 
 /// Puts counters on edges, and says how the counts of all outcomes follow from them.
@@ -14,7 +14,7 @@ pub fn instrument(
     region: &mut Region,
     flow: &Flow,
     edges: &mut Edges,
-    counters: &CounterArea,
+    counters: &CounterNumbers,
 ) -> Result<VersionEdges, String> {
     let arms: Vec<_> = flow.branch_arms().collect();
     let wanted: BTreeSet<_> = arms.iter().map(|&(edge, _)| edge).collect();

@@ -27,7 +27,7 @@ use holloway_profilers::VersionId;
 use holloway_profilers::kblpp::NodeLayout;
 use holloway_profilers::paths::{Action, Cut, Options, PathDag, Plan};
 use holloway_vm::profiling::{
-    CounterArea, MOST_IN_ARRAY, PathInstrumentation, PathTableCells, Roots, Storage, VersionPaths,
+    CounterNumbers, MOST_IN_ARRAY, PathInstrumentation, PathTableCells, Roots, Storage, VersionPaths,
 };
 use smallvec::SmallVec;
 
@@ -41,7 +41,7 @@ pub fn instrument(
     edges: &mut Edges,
     loops: &[SinglePath],
     wanted: &PathInstrumentation,
-    counters: &CounterArea,
+    counters: &CounterNumbers,
     version: u32,
 ) -> Result<VersionPaths, String> {
     let yields = |block: &BlockId| yieldpoint(region, *block, YieldKind::Loop).is_some();

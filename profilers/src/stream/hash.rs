@@ -57,6 +57,13 @@ pub struct TableAddress {
 impl TableAddress {
     /// The multiplier.
     pub const GOLDEN: u64 = GOLDEN;
+
+    /// A table without keys: no step is taken there, so that it is never written to.
+    #[must_use]
+    pub fn empty() -> Self {
+        static SLOTS: [Slot<u64>; 2] = [Slot { key: 0, value: 0 }; 2];
+        Self { slots: SLOTS.as_ptr().cast_mut().cast(), shift: 63 }
+    }
 }
 
 /// A hash table from 64-bit keys to values; a value equal to its type's default is not there.

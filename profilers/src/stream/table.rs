@@ -91,11 +91,12 @@ impl PathTable {
         }
     }
 
-    /// Where a version's hash table is in memory, until its next new path.
-    pub fn address(&mut self, version: VersionId) -> Option<TableAddress> {
+    /// Where a version's hash table is in memory, until its next new path. A version without one, of which no path was counted
+    /// yet or whose counters are in an array, has an empty table.
+    pub fn address(&mut self, version: VersionId) -> TableAddress {
         match self.versions.get_mut(version.index()) {
-            Some(Some(Counters::Hash(table))) => Some(table.address()),
-            _ => None,
+            Some(Some(Counters::Hash(table))) => table.address(),
+            _ => TableAddress::empty(),
         }
     }
 

@@ -340,7 +340,7 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
     if let Some(instrumented) = compiled.instrumented.take() {
         let (function, entry, level) = (request.function, request.entry, request.level);
         let version = Version { function, entry, level, instrumented: *instrumented };
-        vm.profiling.installed(request.code, version);
+        vm.profiling.installed(request.code, version, &mut vm.context);
     }
     let object = CodeObject {
         id: request.code,

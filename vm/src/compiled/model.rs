@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::heap::{self, LARGEST_CELL};
 use crate::layout::ClassRecord;
 use crate::loader::Method;
-use crate::profiling::{CounterArea, Instrumentation};
+use crate::profiling::{CounterNumbers, Instrumentation};
 use crate::vm::Machinery;
 use holloway_bytecode::{ClassId, FunctionId, InterfaceId, Native, StringId};
 use std::mem::offset_of;
@@ -170,8 +170,8 @@ pub struct Model {
     pub watched: bool,
     /// What is to be counted.
     pub instrumentation: Instrumentation,
-    /// Counters for it.
-    pub counters: Option<Arc<CounterArea>>,
+    /// Numbers of counters for it.
+    pub counters: Option<Arc<CounterNumbers>>,
 }
 
 impl Model {
@@ -221,7 +221,7 @@ impl Model {
             yieldpoints: vm.compiled.options.yieldpoints,
             watched: vm.compiled.watcher.is_some(),
             instrumentation: vm.profiling.instrumentation(),
-            counters: vm.profiling.counters(),
+            counters: vm.profiling.counter_numbers(),
         }
     }
 

@@ -1,8 +1,8 @@
 //! What the profilers found, as values: read while the machine does not run.
 
-use super::instrument::{VersionEdges, VersionPaths};
 use super::spec::ProfileOptions;
 use super::state::{Profiling, Version};
+use super::threads::CountedThread;
 use super::trace::Traced;
 use crate::compiled::{Entry, Level};
 use crate::vm::Machinery;
@@ -11,9 +11,8 @@ use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::kblpp::{Forest, PathForest};
 use holloway_profilers::paths::PathDag;
 use holloway_profilers::schedule::Counts;
-use holloway_profilers::stream::{Losses, PathCount, PathProfile};
+use holloway_profilers::stream::{Losses, PathProfile};
 use holloway_profilers::{Arm, BranchArm, BranchId, Edge, MethodId, VersionId};
-use std::collections::BTreeMap;
 
 /// A piece of code and what its path numbers mean.
 #[derive(Clone, Debug)]
@@ -85,51 +84,20 @@ pub struct Collected {
     pub hash_operations: u64,
     /// Further probes of these.
     pub hash_probes: u64,
+    /// The same by thread, if each counted by itself: by number, then the rest. Together they are the above.
+    pub threads: Option<Vec<CountedThread>>,
     /// Every step, if steps are traced.
     pub trace: Vec<Traced>,
 }
 
+impl Iterated {
+    /// What is in a forest.
+    pub fn of(forest: &Forest) -> Iterated {
+        Iterated { paths: forest.paths(), statistics: forest.statistics(), k: forest.k().get() }
+    }
+}
+
 impl Profiling {
-    fn exact_edges(&self) -> EdgeProfile {
-        let mut profile = EdgeProfile::default();
-        for (edges, counts, ended) in self.edge_counters() {
-            let counts: BTreeMap<Edge, u64> = edges.sparse.solve(&counts, &ended).into_iter().collect();
-            for (edge, outcome) in &edges.arms {
-                profile.add(*outcome, counts.get(edge).copied().unwrap_or(0));
-            }
-        }
-        profile
-    }
-
-    /// All code whose edges are counted, with its counters and those of activations that ended in the middle of a block.
-    fn edge_counters(&self) -> impl Iterator<Item = (&VersionEdges, Vec<u64>, Vec<u64>)> {
-        self.versions.values().filter_map(|version| {
-            let (edges, counters) = (version.instrumented.edges.as_ref()?, self.counters.as_ref()?);
-            let read = |first: u32, count: usize| {
-                (first..).take(count).map(|counter| counters.get(counter)).collect::<Vec<u64>>()
-            };
-            let ended = read(edges.ended, edges.blocks as usize);
-            Some((edges, read(edges.counters, edges.sparse.len()), ended))
-        })
-    }
-
-    fn exact_paths(&self) -> PathProfile {
-        let mut profile = self.table.profile();
-        let Some(counters) = &self.counters else { return profile };
-        let arrays = self.versions.iter().filter_map(|(&version, code)| {
-            let VersionPaths { dag, counters: Some(first), .. } = code.instrumented.paths.as_ref()? else {
-                return None;
-            };
-            Some((VersionId(version), dag.paths(), *first))
-        });
-        for (version, paths, first) in arrays {
-            let counts =
-                (0..paths).map(|path| PathCount { version, path, count: counters.get(first + path as u32) });
-            profile.merge(&counts.filter(|count| count.count > 0).collect());
-        }
-        profile
-    }
-
     fn versions(&self) -> Vec<CollectedVersion> {
         let of = |(&number, version): (&u32, &Version)| {
             let paths = version.instrumented.paths.as_ref();
@@ -184,23 +152,20 @@ pub(crate) fn collect(vm: &Machinery) -> Collected {
         edges: profiling.samples.edges(),
         window: *schedule.window(0).counts(),
     });
-    let iterated = profiling.forest.as_ref().map(|forest: &Forest| Iterated {
-        paths: forest.paths(),
-        statistics: forest.statistics(),
-        k: forest.k().get(),
-    });
+    let (counted, threads) = profiling.counted();
     Collected {
         options: profiling.options,
         baseline: baseline(vm),
         versions: profiling.versions(),
-        edges: profiling.options.edges.then(|| profiling.exact_edges()),
-        edge_increments: profiling.edge_counters().flat_map(|(_, counts, _)| counts).sum(),
-        paths: profiling.options.blpp.is_some().then(|| profiling.exact_paths()),
+        edges: profiling.options.edges.then_some(counted.edges),
+        paths: profiling.options.blpp.is_some().then_some(counted.paths),
+        edge_increments: counted.edge_increments,
         sampled,
-        iterated,
-        losses: profiling.losses,
-        hash_operations: profiling.table.hash_operations(),
-        hash_probes: profiling.table.hash_probes(),
+        iterated: counted.forest.as_ref().map(Iterated::of),
+        losses: counted.losses,
+        hash_operations: counted.hash_operations,
+        hash_probes: counted.hash_probes,
+        threads,
         trace: profiling.trace.steps.clone(),
     }
 }

@@ -1,27 +1,35 @@
-//! Counters of compiled code: one reservation of address space, handed out from its beginning.
+//! Counters of compiled code: numbers that are handed out, and for who counts by itself one reservation of address space with a
+//! counter for each number.
 //!
 //! Code reaches its counters by a displacement from the beginning, which is in the context: so the code is the same in
-//! every run, and no address occupies a register of a loop. Counters are never handed out twice, because their owners'
-//! counts are read at the end of the run, when the code may be long gone; memory that nobody touched costs nothing.
+//! every run and for every thread, and no address occupies a register of a loop. Numbers are never handed out twice, because their
+//! owners' counts are read at the end of the run, when the code may be long gone; memory that nobody touched costs nothing.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of address space: as far as a displacement reaches.
 const RESERVED: usize = 1 << 30;
 
-/// Counters, by number. The compiler's thread hands them out, compiled code increments them, the virtual machine reads
-/// them while no compiled code runs.
-#[derive(Debug)]
-pub struct CounterArea {
-    base: *mut u64,
+/// The numbers of counters. The compiler's thread hands them out.
+#[derive(Debug, Default)]
+pub struct CounterNumbers {
     next: AtomicUsize,
 }
 
-// SAFETY: the memory is touched by compiled code and through `CounterArea::get` only, both on the thread of the virtual
-// machine; handing out numbers is atomic.
-unsafe impl Send for CounterArea {}
-// SAFETY: as above.
-unsafe impl Sync for CounterArea {}
+impl CounterNumbers {
+    /// The number of the first of so many new counters, all zero. `None` if there are no more.
+    pub fn allocate(&self, count: usize) -> Option<u32> {
+        let room = |next: usize| next.checked_add(count).filter(|&end| end <= RESERVED / 8);
+        let first = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).ok()?;
+        u32::try_from(first).ok()
+    }
+}
+
+/// A counter for each number. Compiled code increments them, the virtual machine reads them while no compiled code runs.
+#[derive(Debug)]
+pub(super) struct CounterArea {
+    base: *mut u64,
+}
 
 impl CounterArea {
     /// Reserves the address space. `Err` if the system has none to give.
@@ -40,7 +48,15 @@ impl CounterArea {
         if base == libc::MAP_FAILED {
             return Err(std::io::Error::last_os_error());
         }
-        Ok(CounterArea { base: base.cast(), next: AtomicUsize::new(0) })
+        Ok(CounterArea { base: base.cast() })
+    }
+
+    /// The same for one of many, each of which is hardly touched: the system is not to give a huge page for the first touch.
+    pub fn one_of_many() -> std::io::Result<CounterArea> {
+        let area = CounterArea::new()?;
+        // SAFETY: our mapping. A system that does not know of huge pages refuses, and gives none.
+        unsafe { libc::madvise(area.base.cast(), RESERVED, libc::MADV_NOHUGEPAGE) };
+        Ok(area)
     }
 
     /// Where counter 0 is.
@@ -48,39 +64,22 @@ impl CounterArea {
         self.base
     }
 
-    /// The number of the first of so many new counters, all zero. `None` if there are no more.
-    pub fn allocate(&self, count: usize) -> Option<u32> {
-        let room = |next: usize| next.checked_add(count).filter(|&end| end <= RESERVED / 8);
-        let first = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).ok()?;
-        u32::try_from(first).ok()
-    }
-
-    /// How many were handed out.
-    pub fn len(&self) -> usize {
-        self.next.load(Ordering::Relaxed)
-    }
-
-    /// Was none handed out.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Makes a counter say something. Nothing happens to numbers that were never handed out.
-    pub(crate) fn set(&self, counter: u32, value: u64) {
-        if (counter as usize) < self.len() {
+    /// Makes a counter say something. Nothing happens to numbers that there cannot be.
+    pub fn set(&self, counter: u32, value: u64) {
+        if (counter as usize) < RESERVED / 8 {
             // SAFETY: as in `get`.
             unsafe { self.base.add(counter as usize).write(value) };
         }
     }
 
     /// One more.
-    pub(crate) fn increment(&self, counter: u32) {
+    pub fn increment(&self, counter: u32) {
         self.set(counter, self.get(counter) + 1);
     }
 
     /// What a counter says. 0 for numbers that were never handed out.
-    pub(crate) fn get(&self, counter: u32) -> u64 {
-        if counter as usize >= self.len() {
+    pub fn get(&self, counter: u32) -> u64 {
+        if counter as usize >= RESERVED / 8 {
             return 0;
         }
         // SAFETY: inside the mapping; compiled code, which writes, runs on this thread or not at all.
@@ -90,7 +89,7 @@ impl CounterArea {
 
 impl Drop for CounterArea {
     fn drop(&mut self) {
-        // SAFETY: our mapping, which nobody uses any more: the compiler and the code went before.
+        // SAFETY: our mapping, which nobody uses any more: no code runs that was told of it.
         unsafe { libc::munmap(self.base.cast(), RESERVED) };
     }
 }
@@ -100,19 +99,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_are_handed_out_once_and_are_zero() {
-        let area = CounterArea::new().expect("address space");
-        assert!(area.is_empty());
-        let (a, b) = (area.allocate(3).expect("room"), area.allocate(1).expect("room"));
-        assert_eq!((a, b, area.len()), (0, 3, 4));
-        assert_eq!((0..5).map(|counter| area.get(counter)).sum::<u64>(), 0);
+    fn numbers_are_handed_out_once_and_there_is_an_end() {
+        let numbers = CounterNumbers::default();
+        assert_eq!((numbers.allocate(3), numbers.allocate(1)), (Some(0), Some(3)));
+        assert!(numbers.allocate(RESERVED / 8 - 4).is_some());
+        assert_eq!((numbers.allocate(1), numbers.allocate(usize::MAX)), (None, None));
     }
 
     #[test]
-    fn there_is_an_end() {
-        let area = CounterArea::new().expect("address space");
-        assert!(area.allocate(RESERVED / 8).is_some());
-        assert_eq!(area.allocate(1), None);
-        assert_eq!(area.allocate(usize::MAX), None);
+    fn counters_are_zero_and_each_area_has_its_own() {
+        let areas = [CounterArea::new(), CounterArea::one_of_many()].map(|area| area.expect("address space"));
+        let last = (RESERVED / 8 - 1) as u32;
+        areas[0].set(7, 1);
+        areas[1].set(last, 2);
+        areas[1].set(last + 1, 3);
+        let say = |area: &CounterArea| [7, 8, last, last + 1].map(|counter| area.get(counter));
+        assert_eq!([say(&areas[0]), say(&areas[1])], [[1, 0, 0, 0], [0, 0, 2, 0]]);
     }
 }

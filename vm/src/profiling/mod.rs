@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `instrument` | the contract with the compiler |
 //! | `counters` | counters that compiled code increments |
+//! | `tally` | the tables in which a green thread counts, or all together |
+//! | `threads` | which of them the running thread counts in |
 //! | `spec` | what is asked for |
 //! | `state` | the profilers at work: ends of paths, yieldpoints |
 //! | `trace` | for tests: every step of compiled code |
@@ -18,12 +20,14 @@ pub mod file;
 mod instrument;
 mod spec;
 mod state;
+mod tally;
+mod threads;
 mod trace;
 
 pub use crate::context::NO_PATH;
 pub(crate) use collect::collect;
 pub use collect::{Collected, CollectedVersion, Iterated, Sampled};
-pub use counters::CounterArea;
+pub use counters::CounterNumbers;
 pub use instrument::{
     Instrumentation, Instrumented, MOST_IN_ARRAY, PathInstrumentation, PathTableCells, Roots, Storage,
     VersionEdges, VersionPaths,
@@ -33,4 +37,6 @@ pub use state::{PathEnd, Version};
 pub(crate) use state::{
     Profiling, count_new_path, grow_forest, plant_forest, sample_path, trace_step, yieldpoint,
 };
+pub use tally::Counted;
+pub use threads::CountedThread;
 pub use trace::{Step, TraceFrame, Traced};

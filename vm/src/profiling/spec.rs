@@ -27,6 +27,8 @@ pub struct ProfileOptions {
     pub pep: Option<PepOptions>,
     /// Exact paths over so many iterations.
     pub kblpp: Option<K>,
+    /// Each green thread counts by itself, too.
+    pub per_thread: bool,
     /// Every step of code whose paths are profiled: for tests, which no spec asks for.
     pub traced: bool,
 }

@@ -1,21 +1,25 @@
 //! The profilers of one virtual machine at work: what compiled code calls where paths end, and what is done at yieldpoints.
 //!
-//! All calls come from the thread of the virtual machine; nothing here allocates in the steady state. Green threads share
-//! the tables, so their counts are merged as they come; what an activation must remember is in its frame.
+//! All calls come from the thread of the virtual machine; nothing here allocates in the steady state. Versions of the code and the
+//! sampling schedule are the machine's; what is counted goes into the tables of the running green thread ([`super::threads`]), and what
+//! an activation must remember is in its frame.
 
-use super::counters::CounterArea;
+use super::counters::{CounterArea, CounterNumbers};
 use super::instrument::{Instrumentation, Instrumented, PathTableCells, VersionPaths};
 use super::spec::ProfileOptions;
+use super::tally::{Counted, TableCells};
+use super::threads::{CountedThread, Tallies};
 use super::trace::{Trace, TraceFrame};
 use crate::compiled::helpers::machinery;
 use crate::compiled::{CodeId, Entry, Level, Site};
 use crate::context::{Context, NO_PATH, control};
+use crate::threads::ThreadNumber;
 use crate::vm::Machinery;
 use holloway_bytecode::FunctionId;
 use holloway_profilers::edges::EdgeProfile;
-use holloway_profilers::kblpp::{Activation, Forest};
+use holloway_profilers::kblpp::Activation;
 use holloway_profilers::schedule::{Client, Kinds, Schedule, Verdict, Word, YieldKind};
-use holloway_profilers::stream::{Losses, Lost, PathTable, SampledPaths, Storage};
+use holloway_profilers::stream::{Lost, SampledPaths};
 use holloway_profilers::{BranchArm, PathNumber, VersionId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -64,14 +68,14 @@ impl PathEnd {
 /// The profilers of a machine.
 pub(crate) struct Profiling {
     pub(super) options: ProfileOptions,
-    pub(super) counters: Option<Arc<CounterArea>>,
+    numbers: Option<Arc<CounterNumbers>>,
     pub(super) versions: BTreeMap<u32, Version>,
-    /// Exact counts of paths in hash tables.
-    pub(super) table: PathTable,
-    pub(crate) forest: Option<Forest>,
+    /// Code that counts paths in hash tables.
+    tables: Vec<TableCells>,
+    tallies: Tallies,
     pub(super) schedule: Option<Schedule>,
+    /// The samples of all threads: what compilers are told does not depend on who counts by itself.
     pub(super) samples: SampledPaths,
-    pub(super) losses: Losses,
     pub(super) trace: Trace,
     /// The end of a path that was seen last is in front of a loop: its code, and the number that the loop's yieldpoint tells.
     entered: Option<(VersionId, PathNumber)>,
@@ -80,11 +84,9 @@ pub(crate) struct Profiling {
 impl Profiling {
     /// Makes what the options ask for. `Err` if the system has no memory for counters.
     pub fn new(options: ProfileOptions) -> Result<Profiling, String> {
-        let counters = if options.instrumentation().is_needed() {
-            let area = CounterArea::new().map_err(|error| format!("no memory for counters: {error}"))?;
-            Some(Arc::new(area))
-        } else {
-            None
+        let counters = match options.instrumentation().is_needed() {
+            true => Some(CounterArea::new().map_err(|error| format!("no memory for counters: {error}"))?),
+            false => None,
         };
         let schedule = match options.pep {
             Some(pep) => {
@@ -95,13 +97,12 @@ impl Profiling {
         };
         Ok(Profiling {
             options,
-            counters,
+            numbers: counters.is_some().then(Arc::default),
             versions: BTreeMap::new(),
-            table: PathTable::new(Storage::Hash),
-            forest: options.kblpp.map(Forest::new),
+            tables: Vec::new(),
+            tallies: Tallies::new(counters, options.kblpp),
             schedule,
             samples: SampledPaths::default(),
-            losses: Losses::default(),
             trace: Trace::default(),
             entered: None,
         })
@@ -112,9 +113,51 @@ impl Profiling {
         self.options.instrumentation()
     }
 
-    /// The counters of compiled code.
-    pub fn counters(&self) -> Option<Arc<CounterArea>> {
-        self.counters.clone()
+    /// Where compiled code gets its counters from.
+    pub fn counter_numbers(&self) -> Option<Arc<CounterNumbers>> {
+        self.numbers.clone()
+    }
+
+    /// Does each green thread count by itself.
+    fn per_thread(&self) -> bool {
+        self.options.per_thread && self.numbers.is_some()
+    }
+
+    /// Code that runs now counts in the tables of the running thread.
+    pub fn attach(&mut self, context: &mut Context) {
+        self.tallies.here().attach(context, &self.tables);
+    }
+
+    /// A thread was made that will run this function.
+    pub fn thread_begins(&mut self, thread: ThreadNumber, function: FunctionId) {
+        if self.per_thread() {
+            self.tallies.begin(thread, function);
+        }
+    }
+
+    /// This thread runs from here on.
+    pub fn switch_to(&mut self, thread: ThreadNumber, context: &mut Context) {
+        if self.per_thread() {
+            self.tallies.switch_to(thread, context, &self.tables);
+        }
+    }
+
+    /// A thread is over: no code runs before the next switch.
+    pub fn thread_ends(&mut self, thread: ThreadNumber) {
+        self.tallies.end(thread, &self.versions);
+    }
+
+    /// What was counted: by all together, and by each thread if each counts by itself.
+    pub(super) fn counted(&self) -> (Counted, Option<Vec<CountedThread>>) {
+        let threads = self.per_thread().then(|| self.tallies.threads(&self.versions));
+        let mut counted = match &threads {
+            None => self.tallies.together(&self.versions),
+            Some(threads) => Counted::sum(threads.iter().map(|thread| &thread.counted)),
+        };
+        // Branches are known that were never executed.
+        let edges = self.versions.values().filter_map(|version| version.instrumented.edges.as_ref());
+        edges.flat_map(|edges| &edges.arms).for_each(|&(_, outcome)| counted.edges.add(outcome, 0));
+        (counted, threads)
     }
 
     /// Are yieldpoints looked at, so that there must be ticks.
@@ -128,36 +171,25 @@ impl Profiling {
     }
 
     /// Code was installed.
-    pub fn installed(&mut self, code: CodeId, version: Version) {
-        if let Some(VersionPaths { dag, table, .. }) = &version.instrumented.paths
-            && self.options.blpp.is_some()
-        {
-            self.table.define(VersionId(code.0), dag.paths());
-            if let Some(cells) = *table {
-                self.tell_table(VersionId(code.0), cells);
-            }
+    pub fn installed(&mut self, code: CodeId, version: Version, context: &mut Context) {
+        if let Some(VersionPaths { table: Some(cells), .. }) = version.instrumented.paths {
+            self.tables.push((VersionId(code.0), cells));
+            // The other threads are told when they run.
+            self.attach(context);
         }
         self.versions.insert(code.0, version);
-    }
-
-    /// Tells compiled code where its hash table is.
-    fn tell_table(&mut self, version: VersionId, cells: u32) {
-        if let (Some(counters), Some(address)) = (&self.counters, self.table.address(version)) {
-            let words = [address.slots as u64, u64::from(address.shift), u64::from(version.0)];
-            (cells..).zip(words).for_each(|(cell, word)| counters.set(cell, word));
-        }
     }
 
     /// An activation of this code ends at a site, which is not the end of the path that it is on unless that is a return's.
     pub fn ended(&mut self, code: CodeId, site: &Site, reason: Lost) {
         let Some(Version { instrumented, .. }) = self.versions.get(&code.0) else { return };
         if instrumented.paths.is_some() && site.reason != RETURN {
-            self.losses.add(reason);
+            self.tallies.here().losses.add(reason);
         }
-        if let (Some(counters), Some(edges)) = (&self.counters, &instrumented.edges)
+        if let Some(edges) = &instrumented.edges
             && site.block < edges.blocks
         {
-            counters.increment(edges.ended + site.block);
+            self.tallies.here().increment(edges.ended + site.block);
         }
     }
 
@@ -183,6 +215,9 @@ impl Profiling {
             out.extend(path.into_iter().flat_map(|path| path.branches));
         };
         self.samples.record(version, path, &mut decode);
+        if self.per_thread() {
+            self.tallies.here().sample(version, path);
+        }
     }
 }
 
@@ -225,10 +260,10 @@ pub(crate) unsafe extern "C" fn count_new_path(ctx: *mut Context, cells: *const 
     // SAFETY: called by compiled code with its context, while no reference into the machinery is held; the cells are counters that were
     // given to it.
     let (vm, version) = unsafe { (machinery(ctx), (*cells).version) };
+    let Profiling { versions, tallies, .. } = &mut vm.profiling;
     let version = VersionId(version as u32);
-    vm.profiling.table.count(version, path);
-    if let Some(cells) = paths_of(&vm.profiling.versions, version).and_then(|paths| paths.table) {
-        vm.profiling.tell_table(version, cells);
+    if let Some(cells) = paths_of(versions, version).and_then(|paths| paths.table) {
+        tallies.here().count((version, cells), path);
     }
 }
 
@@ -249,16 +284,9 @@ pub(crate) unsafe extern "C" fn grow_forest(ctx: *mut Context, end: u64, activat
 }
 
 fn step(vm: &mut Machinery, activation: &mut Activation, version: VersionId, path: PathNumber) {
-    let Profiling { versions, forest: Some(forest), counters, .. } = &mut vm.profiling else { return };
-    let is_first = *activation == Activation::default();
-    forest.path(activation, version, path);
-    vm.context.forest = forest.addresses();
-    if is_first
-        && let Some(counters) = counters
-        && let Some(roots) = paths_of(versions, version).and_then(|paths| paths.roots)
-    {
-        counters.set(roots.counter(path), u64::from(activation.bits()));
-    }
+    let Profiling { versions, tallies, .. } = &mut vm.profiling;
+    let roots = paths_of(versions, version).and_then(|paths| paths.roots);
+    tallies.here().step(activation, version, path, roots, &mut vm.context);
 }
 
 /// A path ended where there is no yieldpoint, while yieldpoints are taken. Only an open window is interested.

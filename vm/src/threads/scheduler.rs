@@ -15,7 +15,7 @@ use crate::timer::{TimerSource, VIRTUAL_NANOSECONDS};
 use crate::vm::{Machinery, Outcome};
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use holloway_bytecode::ErrorKind;
+use holloway_bytecode::{ErrorKind, FunctionId};
 use std::time::Duration;
 
 /// Slot of the main thread.
@@ -73,7 +73,9 @@ fn resume(vm: *mut Machinery, slot: usize) -> Option<bool> {
         vm.context.stack_limit = thread.stack.limit();
         vm.context.native_limit = thread.native_limit;
         vm.position = thread.at;
-        thread.coroutine.take().expect("a ready thread has a coroutine")
+        let (number, coroutine) = (thread.number, thread.coroutine.take());
+        vm.profiling.switch_to(number, &mut vm.context);
+        coroutine.expect("a ready thread has a coroutine")
     };
     let result = coroutine.resume(());
     // SAFETY: the thread has suspended: nothing of it refers to the machinery now.
@@ -230,10 +232,7 @@ impl Machinery {
 
     fn start_main(&mut self) -> Result<(), String> {
         self.threads.next_number = 0;
-        let method = self.code.method(self.entry);
-        // SAFETY: methods live as long as the code.
-        let (code, frame) = unsafe { ((*method).code, (*method).frame) };
-        self.start(std::ptr::null_mut(), code, frame).map(|_| ())
+        self.start(std::ptr::null_mut(), self.entry).map(|_| ())
     }
 
     /// Starts a thread that calls a closure: the first method of its class.
@@ -245,21 +244,16 @@ impl Machinery {
             let message = format!("a {} is not a function without parameters", class.name);
             return Err(Failure::Error(ErrorKind::Value, message));
         };
-        let method = self.code.method(function);
-        // SAFETY: methods live as long as the code.
-        let (code, frame) = unsafe { ((*method).code, (*method).frame) };
         self.start_timer()
             .map_err(|error| format!("cannot start the timer thread: {error}"))
-            .and_then(|()| self.start(closure, code, frame))
+            .and_then(|()| self.start(closure, function))
             .map_err(|message| Failure::Error(ErrorKind::OutOfMemory, message))
     }
 
-    fn start(
-        &mut self,
-        closure: ObjectPointer,
-        code: *const u64,
-        frame: usize,
-    ) -> Result<ThreadNumber, String> {
+    fn start(&mut self, closure: ObjectPointer, function: FunctionId) -> Result<ThreadNumber, String> {
+        let method = self.code.method(function);
+        // SAFETY: methods live as long as the code.
+        let (code, frame) = unsafe { ((*method).code, (*method).frame) };
         let mut stack = RegisterStack::new();
         let start = stack.start();
         let base = stack
@@ -283,6 +277,7 @@ impl Machinery {
         let number = self.threads.next_number;
         self.threads.next_number += 1;
         self.statistics.threads += 1;
+        self.profiling.thread_begins(number, function);
         let native_base = native.base().get();
         let native_limit = (native.limit().get() + NATIVE_RESERVE) as *const u8;
         let vm: *mut Machinery = self;
@@ -353,6 +348,7 @@ impl Machinery {
     /// A thread is over. Gives the outcome of the program if it was the main thread.
     fn finish(&mut self, slot: usize, returned: bool) -> Option<Outcome> {
         let thread = self.threads.slots[slot].take().expect("the thread that ran has a slot");
+        self.profiling.thread_ends(thread.number);
         if slot == MAIN {
             let failed = std::mem::take(&mut self.threads.failed);
             let others = failed.iter().map(|&(n, error)| errors::read(self, error, n)).collect();
@@ -374,11 +370,13 @@ impl Machinery {
         for thread in self.threads.slots.iter_mut().flatten() {
             if let Some(mut coroutine) = thread.coroutine.take() {
                 let (profiling, map) = (&mut self.profiling, self.compiled.map());
+                profiling.switch_to(thread.number, &mut self.context);
                 // SAFETY: the thread is suspended there.
                 unsafe { drop_activations(profiling, map, thread.at, thread.crossing) };
                 // SAFETY: see above; nothing refers to the stack any more.
                 unsafe { coroutine.force_reset() };
             }
+            self.profiling.thread_ends(thread.number);
         }
         let spare = std::mem::take(&mut self.threads.spare_stacks);
         self.threads = super::Threads::new();
@@ -417,7 +415,7 @@ impl Machinery {
     }
 
     /// Where a suspended thread waits: the innermost frame that is not the library's.
-    fn waiting_place(&self, thread: &GreenThread) -> Option<(holloway_bytecode::FunctionId, u32)> {
+    fn waiting_place(&self, thread: &GreenThread) -> Option<(FunctionId, u32)> {
         let mut places = Vec::new();
         self.walk(thread.at, thread.crossing, thread.stack.begin(), &mut |place| {
             places.push(place);
@@ -425,7 +423,7 @@ impl Machinery {
         });
         let mut places = places.into_iter();
         let first = places.next()?;
-        let library = |&(function, pc): &(holloway_bytecode::FunctionId, u32)| {
+        let library = |&(function, pc): &(FunctionId, u32)| {
             let position = self.program.functions[function.index()].position(pc);
             self.program.files.get(position.file as usize).is_some_and(|f| f.starts_with("std/"))
         };

@@ -1,0 +1,215 @@
+//! The tables in which one green thread counts; or all of them together, unless each is to count by itself.
+//!
+//! Compiled code is the same for all. It reaches its counters and the nodes of the forest from the context, and the rest from its
+//! counters: words there say where hash tables and roots of the forest are. So to count elsewhere is to exchange three words
+//! of the context ([`Tally::attach`]); what an activation must remember is in its frame, and belongs to the thread anyway.
+//!
+//! Most threads run little of the code. A table is made with the first path that is counted in it; until then the words name one that is
+//! empty.
+
+use super::counters::CounterArea;
+use super::instrument::{Roots, VersionPaths};
+use super::state::Version;
+use crate::context::Context;
+use holloway_profilers::edges::EdgeProfile;
+use holloway_profilers::kblpp::{Activation, Forest, K};
+use holloway_profilers::stream::{Losses, PathCount, PathProfile, PathTable, Storage};
+use holloway_profilers::{Edge, PathNumber, VersionId};
+use std::collections::BTreeMap;
+
+/// The tables.
+pub(super) struct Tally {
+    counters: Option<CounterArea>,
+    /// Exact counts of paths in hash tables.
+    table: PathTable,
+    forest: Option<Forest>,
+    /// Samples, if they are counted by thread.
+    samples: BTreeMap<(VersionId, PathNumber), u64>,
+    pub losses: Losses,
+    /// Of so many pieces of code that count in hash tables the counters say where these are.
+    told: usize,
+}
+
+/// A piece of code that counts in a hash table, and the first of the counters that say where it is.
+pub(super) type TableCells = (VersionId, u32);
+
+/// What was counted in the tables.
+#[derive(Clone, Debug, Default)]
+pub struct Counted {
+    /// Exact edges of compiled code.
+    pub edges: EdgeProfile,
+    /// Increments of counters of edges.
+    pub edge_increments: u64,
+    /// Exact paths.
+    pub paths: PathProfile,
+    /// Sampled paths, if samples are counted by thread.
+    pub samples: PathProfile,
+    /// The k-slab forest, if there is one.
+    pub forest: Option<Forest>,
+    /// Paths that were begun and dropped, by reason.
+    pub losses: Losses,
+    /// Operations on hash tables of exact paths.
+    pub hash_operations: u64,
+    /// Slots that these visited.
+    pub hash_probes: u64,
+}
+
+impl Tally {
+    /// Empty tables.
+    pub fn new(counters: Option<CounterArea>, k: Option<K>) -> Tally {
+        Tally {
+            counters,
+            table: PathTable::new(Storage::Hash),
+            forest: k.map(Forest::new),
+            samples: BTreeMap::new(),
+            losses: Losses::default(),
+            told: 0,
+        }
+    }
+
+    /// From here on compiled code counts here. `tables` is all code that counts in hash tables.
+    pub fn attach(&mut self, context: &mut Context, tables: &[TableCells]) {
+        for &(version, cells) in &tables[self.told..] {
+            self.tell_table(version, cells);
+        }
+        self.told = tables.len();
+        if let Some(counters) = &self.counters {
+            context.counters = counters.base();
+        }
+        if let Some(forest) = &mut self.forest {
+            context.forest = forest.addresses();
+        }
+    }
+
+    /// Tells compiled code where its hash table is.
+    fn tell_table(&mut self, version: VersionId, cells: u32) {
+        if let Some(counters) = &self.counters {
+            let address = self.table.address(version);
+            let words = [address.slots as u64, u64::from(address.shift), u64::from(version.0)];
+            (cells..).zip(words).for_each(|(cell, word)| counters.set(cell, word));
+        }
+    }
+
+    /// Counts a path in the hash table of this code.
+    pub fn count(&mut self, (version, cells): TableCells, path: PathNumber) {
+        self.table.count(version, path);
+        self.tell_table(version, cells);
+    }
+
+    /// A path ended: the activation takes a step in the forest.
+    pub fn step(
+        &mut self,
+        activation: &mut Activation,
+        version: VersionId,
+        path: PathNumber,
+        roots: Option<Roots>,
+        context: &mut Context,
+    ) {
+        let Some(forest) = &mut self.forest else { return };
+        let is_first = *activation == Activation::default();
+        forest.path(activation, version, path);
+        context.forest = forest.addresses();
+        if is_first
+            && let Some(counters) = &self.counters
+            && let Some(roots) = roots
+        {
+            counters.set(roots.counter(path), u64::from(activation.bits()));
+        }
+    }
+
+    /// One more, of a counter that compiled code leaves to us.
+    pub fn increment(&self, counter: u32) {
+        if let Some(counters) = &self.counters {
+            counters.increment(counter);
+        }
+    }
+
+    /// A sample was taken.
+    pub fn sample(&mut self, version: VersionId, path: PathNumber) {
+        *self.samples.entry((version, path)).or_default() += 1;
+    }
+
+    /// What was counted here, by this code.
+    pub fn counted(&self, versions: &BTreeMap<u32, Version>) -> Counted {
+        let samples = self.samples.iter();
+        let sample = |(&(version, path), &count): (&_, &u64)| PathCount { version, path, count };
+        let mut counted = Counted {
+            edges: EdgeProfile::default(),
+            edge_increments: 0,
+            paths: self.paths(versions),
+            samples: samples.map(sample).collect(),
+            forest: self.forest.clone(),
+            losses: self.losses,
+            hash_operations: self.table.hash_operations(),
+            hash_probes: self.table.hash_probes(),
+        };
+        self.edges(versions, &mut counted);
+        counted
+    }
+
+    /// Adds up the edges, which not all have a counter.
+    fn edges(&self, versions: &BTreeMap<u32, Version>, counted: &mut Counted) {
+        let Some(counters) = &self.counters else { return };
+        for edges in versions.values().filter_map(|version| version.instrumented.edges.as_ref()) {
+            let read = |first: u32, count: usize| -> Vec<u64> {
+                (first..).take(count).map(|counter| counters.get(counter)).collect()
+            };
+            let ended = read(edges.ended, edges.blocks as usize);
+            let counts = read(edges.counters, edges.sparse.len());
+            if counts.iter().chain(&ended).all(|&count| count == 0) {
+                continue;
+            }
+            let executed = edges.sparse.solve(&counts, &ended);
+            let executed: BTreeMap<Edge, u64> =
+                executed.into_iter().filter(|&(_, count)| count > 0).collect();
+            for (edge, outcome) in &edges.arms {
+                if let Some(&count) = executed.get(edge) {
+                    counted.edges.add(*outcome, count);
+                }
+            }
+            counted.edge_increments += counts.iter().sum::<u64>();
+        }
+    }
+
+    fn paths(&self, versions: &BTreeMap<u32, Version>) -> PathProfile {
+        let mut profile = self.table.profile();
+        let Some(counters) = &self.counters else { return profile };
+        let arrays = versions.iter().filter_map(|(&version, code)| {
+            let VersionPaths { dag, counters: Some(first), .. } = code.instrumented.paths.as_ref()? else {
+                return None;
+            };
+            Some((VersionId(version), dag.paths(), *first))
+        });
+        for (version, paths, first) in arrays {
+            let counts =
+                (0..paths).map(|path| PathCount { version, path, count: counters.get(first + path as u32) });
+            profile.merge(&counts.filter(|count| count.count > 0).collect());
+        }
+        profile
+    }
+}
+
+impl Counted {
+    /// What all of these are together.
+    pub fn sum<'a>(all: impl IntoIterator<Item = &'a Counted>) -> Counted {
+        let mut sum = Counted::default();
+        all.into_iter().for_each(|counted| sum.merge(counted));
+        sum
+    }
+
+    /// Adds what another thread counted.
+    pub fn merge(&mut self, other: &Counted) {
+        self.edges.merge(&other.edges);
+        self.edge_increments += other.edge_increments;
+        self.paths.merge(&other.paths);
+        self.samples.merge(&other.samples);
+        match (&mut self.forest, &other.forest) {
+            (Some(own), Some(theirs)) => own.merge(theirs).expect("all forests of a machine have the same k"),
+            (own @ None, theirs) => own.clone_from(theirs),
+            (Some(_), None) => {}
+        }
+        self.losses.merge(&other.losses);
+        self.hash_operations += other.hash_operations;
+        self.hash_probes += other.hash_probes;
+    }
+}

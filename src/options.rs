@@ -28,7 +28,7 @@ use std::time::Duration;
 
 pub use profile::{
     AccuracyArguments, CheckProfileArguments, DiffArguments, ExportArguments, ExportFormat, Percent,
-    ProfileCommand, ShowArguments, Topic,
+    ProfileCommand, ShowArguments, ThreadChoice, Topic,
 };
 
 /// Colours of the help; clap leaves them out where standard output is no terminal or `NO_COLOR` is set.

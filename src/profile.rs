@@ -15,6 +15,9 @@ pub struct ProfileArguments {
     /// pep[:samples=64,stride=17,schedule=simplified|arnold-grove|timer,placement=smart|naive|hot], kblpp[:k=8]
     #[arg(long = "profile", value_name = "SPEC", help_heading = "Profiling")]
     pub specs: Vec<ProfileSpec>,
+    /// Count by green thread, too: the profile has each thread's part
+    #[arg(long = "profile-threads", requires = "specs", help_heading = "Profiling")]
+    pub threads: bool,
     /// Write what the profilers found, for `holloway profile`
     #[arg(long = "profile-out", value_name = "FILE", help_heading = "Profiling")]
     pub out: Option<PathBuf>,
@@ -41,7 +44,7 @@ impl ProfileArguments {
 
     /// What is to be profiled.
     pub fn options(&self) -> Result<ProfileOptions, Stop> {
-        together("--profile", &self.specs)
+        Ok(ProfileOptions { per_thread: self.threads, ..together("--profile", &self.specs)? })
     }
 
     /// Writes what the machine found, if that was asked for.

@@ -30,7 +30,8 @@ Examples:
   holloway run --profile blpp --profile edges --profile-out a.json a.hol
   holloway profile show a.json
   holloway profile show a.json --kind source --method 'Lane.*'
-  holloway profile show a.json --kind forest --prune 0,10")]
+  holloway profile show a.json --kind forest --prune 0,10
+  holloway profile show a.json --thread 2             if `run --profile-threads` has written it")]
 pub struct ShowArguments {
     /// The profile
     #[arg(value_name = "FILE")]
@@ -44,6 +45,9 @@ pub struct ShowArguments {
     /// What to show [default: a summary, the paths and the edges]
     #[arg(long, value_name = "KIND")]
     pub kind: Option<Topic>,
+    /// Only what this thread counted (`rest`: those that could not count by themselves); see `run --profile-threads`
+    #[arg(long, value_name = "N")]
+    pub thread: Option<ThreadChoice>,
     /// Leave out what has less than this share of its parent, and of its root, in a forest
     #[arg(long, value_name = "PERCENT,PERCENT", value_delimiter = ',', num_args = 1, default_value = "1,1")]
     pub prune: Vec<Percent>,
@@ -60,6 +64,8 @@ pub enum Topic {
     Source,
     /// Paths over several iterations, as trees
     Forest,
+    /// Threads, if each counted by itself
+    Threads,
 }
 
 /// `holloway profile diff`.
@@ -82,6 +88,9 @@ pub struct DiffArguments {
     /// Only methods whose name contains this, or matches it as a whole if it has a *
     #[arg(long, value_name = "PATTERN")]
     pub method: Option<Pattern>,
+    /// Only what this thread counted, in both (`rest`: those that could not count by themselves); see `run --profile-threads`
+    #[arg(long, value_name = "N")]
+    pub thread: Option<ThreadChoice>,
 }
 
 /// `holloway profile check`.
@@ -115,6 +124,9 @@ pub struct AccuracyArguments {
     /// A path is hot that has more than this share of the flow
     #[arg(long, value_name = "PERCENT", default_value = "0.125")]
     pub hot: Percent,
+    /// Only what this thread counted, in both (`rest`: those that could not count by themselves); see `run --profile-threads`
+    #[arg(long, value_name = "N")]
+    pub thread: Option<ThreadChoice>,
 }
 
 /// `holloway profile export`.
@@ -142,6 +154,9 @@ pub struct ExportArguments {
     /// Only methods whose name contains this, or matches it as a whole if it has a *
     #[arg(long, value_name = "PATTERN")]
     pub method: Option<Pattern>,
+    /// Only what this thread counted (`rest`: those that could not count by themselves); see `run --profile-threads`
+    #[arg(long, value_name = "N")]
+    pub thread: Option<ThreadChoice>,
     /// For dot: `forest` or `edges` [default: the forest if there is one]
     #[arg(long, value_name = "KIND")]
     pub kind: Option<Topic>,
@@ -160,6 +175,29 @@ pub enum ExportFormat {
     Firefox,
     /// All counts as a table
     Csv,
+}
+
+/// Which thread.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ThreadChoice {
+    /// The one with this number; the main thread is 0.
+    Number(u32),
+    /// Those together that could not count by themselves.
+    Rest,
+}
+
+impl FromStr for ThreadChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ThreadChoice, String> {
+        match text {
+            "rest" => Ok(ThreadChoice::Rest),
+            _ => text
+                .parse()
+                .map(ThreadChoice::Number)
+                .map_err(|_| "it is the number of a thread, or `rest`".to_string()),
+        }
+    }
 }
 
 /// A number from 0 to 100.

@@ -15,5 +15,6 @@ mod process;
 mod profile;
 mod profile_damage;
 mod profile_out;
+mod profile_threads;
 mod runs;
 mod signals;

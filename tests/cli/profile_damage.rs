@@ -43,12 +43,13 @@ fn all(damaged: &str, good: &str) -> usize {
     let mut lines = vec![
         vec!["check", damaged],
         vec!["show", damaged, "--top", "1000"],
+        vec!["show", damaged, "--thread", "0"],
         vec!["diff", good, damaged],
         vec!["diff", damaged, good],
         vec!["accuracy", damaged],
         vec!["accuracy", good, damaged, "--hot", "0"],
     ];
-    lines.extend(["source", "forest"].map(|kind| vec!["show", damaged, "--kind", kind]));
+    lines.extend(["source", "forest", "threads"].map(|kind| vec!["show", damaged, "--kind", kind]));
     lines
         .extend(["dot", "csv", "pprof", "firefox"].map(|format| vec!["export", damaged, "--format", format]));
     lines.iter().filter(|line| does(line)).count()
@@ -83,8 +84,7 @@ fn damaged_profiles_are_no_surprise() {
     let folder = folder("profile_damage");
     let program = file(&folder, "counts.hol", PROGRAM);
     let good = folder.join("good.json").to_str().expect("a readable path").to_string();
-    let specs =
-        "--profile edges --profile blpp --profile pep --profile kblpp:k=3 --timer virtual:20 --sync-compile";
+    let specs = "--profile edges --profile blpp --profile pep --profile kblpp:k=3 --profile-threads --timer virtual:20 --sync-compile";
     let mut line = vec!["run", "--profile-out", &good, "--tier", "o1"];
     line.extend(specs.split(' '));
     line.push(&program);
@@ -95,7 +95,7 @@ fn damaged_profiles_are_no_surprise() {
     let value: serde_json::Value = serde_json::from_str(&pretty).expect("JSON");
     let text = value.to_string();
     let damaged = |content: &[u8]| all(&file(&folder, "damaged.json", content), &good);
-    assert_eq!(damaged(text.as_bytes()), 12);
+    assert_eq!(damaged(text.as_bytes()), 14);
 
     for cut in (0..text.len()).step_by(text.len() / 150) {
         assert_eq!(damaged(&text.as_bytes()[..cut]), 0, "cut at {cut}");

@@ -103,10 +103,11 @@ fn profiled(options: &mut VmOptions) {
     profile(options);
 }
 
-/// The same where compiled code is left all the time, which drops paths.
+/// The same where compiled code is left all the time, which drops paths, and each thread counts by itself.
 fn profiled_deopt(options: &mut VmOptions) {
     deopt_every(options, 7);
     profile(options);
+    options.profile.per_thread = true;
 }
 
 fn profile(options: &mut VmOptions) {

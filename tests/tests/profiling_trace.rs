@@ -97,7 +97,9 @@ struct Ran {
 
 fn run(text: &str, setting: &Setting) -> Result<Ran, String> {
     let program = compile(Path::new("traced.hol"), text)?;
-    let mut profile = ProfileOptions { traced: true, ..ProfileOptions::default() };
+    // What threads count by themselves is merged to the same.
+    let per_thread = setting.leaves.is_some();
+    let mut profile = ProfileOptions { traced: true, per_thread, ..ProfileOptions::default() };
     for spec in setting.specs {
         profile.add(spec.parse()?)?;
     }

@@ -16,6 +16,7 @@ const PARTS: u64 = 100_000_000;
 
 /// The scores as text.
 pub fn accuracy(arguments: &AccuracyArguments) -> Result<String, Stop> {
+    let load = |file| load(file, arguments.thread);
     let sampled = load(&arguments.sampled)?;
     let exact = arguments.exact.as_deref().map(load).transpose()?;
     let truth = exact.as_ref().unwrap_or(&sampled);

@@ -5,6 +5,8 @@
 //! be ahead of paths, up to the number of dropped paths. Code that is left at the yieldpoint of a cut has ended a path and begins
 //! none, so that a cut may end more paths than begin there, but not fewer, and exits may be fewer than entries.
 
+mod threads;
+
 use super::accuracy::{edges, paths, share};
 use super::load::read;
 use super::model::{PathCounts, Profile};
@@ -36,6 +38,10 @@ pub fn check(arguments: &CheckProfileArguments) -> Result<(String, ExitCode), St
     let profile = Profile::new(file);
     for (name, rule) in RULES {
         report.add(name, rule(&profile));
+    }
+    if let Some(threads) = &profile.file.threads {
+        report.add("what the threads counted adds up to the profile", Ok(threads::sums(&profile, threads)));
+        report.add("what each thread counted obeys these rules, too", Ok(threads::each(&profile, threads)));
     }
     let mut text = report.text;
     let parts = [

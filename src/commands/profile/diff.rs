@@ -15,7 +15,8 @@ const LEAST: f64 = 1e-9;
 
 /// The differences as text.
 pub fn diff(arguments: &DiffArguments) -> Result<String, Stop> {
-    let (before, after) = (load(&arguments.before)?, load(&arguments.after)?);
+    let (before, after) =
+        (load(&arguments.before, arguments.thread)?, load(&arguments.after, arguments.thread)?);
     same_program(&before, &after)?;
     let in_one = [&before, &after].map(|profile| wanted(profile, arguments.method.as_ref()));
     let (in_before, in_after) = match in_one {

@@ -2,8 +2,9 @@
 
 use super::model::Profile;
 use super::wellformed::problems;
+use crate::options::ThreadChoice;
 use crate::report::Stop;
-use holloway_vm::profiling::file::{FORMAT, ProfileFile, VERSION};
+use holloway_vm::profiling::file::{FORMAT, ProfileFile, ThreadRecord, VERSION};
 use serde::Deserialize;
 use serde_json::error::Category;
 use std::path::Path;
@@ -22,16 +23,51 @@ pub fn read(path: &Path) -> Result<ProfileFile, Stop> {
     parse(&bytes).map_err(|why| Stop::usage(format_args!("{} {why}", path.display())))
 }
 
-/// Reads a profile that is well-formed.
-pub fn load(path: &Path) -> Result<Profile, Stop> {
+/// Reads a profile that is well-formed; of one thread only, if that is asked for.
+pub fn load(path: &Path, thread: Option<ThreadChoice>) -> Result<Profile, Stop> {
     let file = read(path)?;
-    let problems = problems(&file);
-    match problems.first() {
-        None => Ok(Profile::new(file)),
-        Some(first) => Err(Stop::usage(format_args!(
+    if let Some(first) = problems(&file).first() {
+        return Err(Stop::usage(format_args!(
             "{} is damaged: {first} (`holloway profile check` lists all that is wrong)",
             path.display()
-        ))),
+        )));
+    }
+    let profile = Profile::new(file);
+    let Some(choice) = thread else { return Ok(profile) };
+    let part =
+        chosen(&profile.file, choice).map_err(|why| Stop::usage(format_args!("{} {why}", path.display())))?;
+    let name = thread_name(&profile, part);
+    let mut part = Profile::new(profile.file.of_thread(part));
+    part.thread = Some(name);
+    Ok(part)
+}
+
+/// What a thread counted, or why there is no such thread, as the end of a sentence.
+fn chosen(file: &ProfileFile, choice: ThreadChoice) -> Result<&ThreadRecord, String> {
+    let Some(threads) = &file.threads else {
+        return Err("has no profiles of threads: `holloway run --profile-threads` writes them".to_string());
+    };
+    let number = match choice {
+        ThreadChoice::Number(number) => Some(number),
+        ThreadChoice::Rest => None,
+    };
+    threads.iter().find(|thread| thread.thread == number).ok_or_else(|| match number {
+        None => "has no rest: every thread counted by itself".to_string(),
+        Some(number) => {
+            let last = threads.iter().filter_map(|thread| thread.thread).max();
+            let known = last.map_or("none has a number".to_string(), |last| format!("the last is {last}"));
+            format!("has no thread {number}: {known}")
+        }
+    })
+}
+
+/// A thread in words.
+pub fn thread_name(profile: &Profile, thread: &ThreadRecord) -> String {
+    match (thread.thread, thread.method) {
+        (None, _) => "the rest".to_string(),
+        (Some(0), None) => "0  the main thread".to_string(),
+        (Some(number), None) => number.to_string(),
+        (Some(number), Some(method)) => format!("{number}  {}", profile.method(method)),
     }
 }
 

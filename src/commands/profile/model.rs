@@ -67,6 +67,8 @@ pub type PathCounts = BTreeMap<usize, u64>;
 pub struct Profile {
     /// As it was written, with names that a terminal does not obey.
     pub file: ProfileFile,
+    /// If it is one thread's: which.
+    pub thread: Option<String>,
     /// Its paths, in the order of their keys.
     pub paths: Vec<Path>,
     /// Where version and number of a path are in `paths`.
@@ -103,7 +105,7 @@ impl Profile {
         let numbers = file.paths.iter().map(number).collect();
         let branches = file.branches.iter().map(id_of).zip(0..).collect();
         let methods = file.methods.iter().map(|method| method.id).zip(0..).collect();
-        Profile { paths: merged.into_values().collect(), numbers, branches, methods, file }
+        Profile { paths: merged.into_values().collect(), thread: None, numbers, branches, methods, file }
     }
 
     /// The name of a method.

@@ -26,9 +26,10 @@ pub fn problems(file: &ProfileFile) -> Vec<String> {
     look.paths();
     look.counts();
     if let Some(forest) = &file.iterated {
-        look.forest(forest);
+        look.forest("the forest", forest);
     }
     look.profilers();
+    look.threads();
     look.problems
 }
 
@@ -105,31 +106,33 @@ impl<'f> Look<'f> {
             ("sampled", edges.sampled.as_ref()),
         ];
         for (name, rows) in all.into_iter().filter_map(|(name, rows)| Some((name, rows?))) {
-            let mut known = BTreeSet::new();
-            let mut sum = 0u128;
-            for (number, arms) in rows {
-                match self.file.branches.get(*number as usize) {
-                    None => {
-                        let there = self.file.branches.len();
-                        self.wrong(format_args!(
-                            "{name} edges refer to branch {number}, and there are {there}"
-                        ));
-                    }
-                    Some(branch) if arms.len() > branch.arms as usize => {
-                        let (has, counts) = (branch.arms, arms.len());
-                        self.wrong(format_args!(
-                            "{name} edges have {counts} counts of branch {number}, which has {has} arms"
-                        ));
-                    }
-                    Some(_) => {}
-                }
-                if !known.insert(number) {
-                    self.wrong(format_args!("{name} edges have branch {number} twice"));
-                }
-                sum += arms.iter().map(|&count| u128::from(count)).sum::<u128>();
-            }
-            self.sum(&format!("{name} edges"), sum);
+            self.edges_of(&format!("{name} edges"), rows);
         }
+    }
+
+    fn edges_of(&mut self, name: &str, rows: &[(u32, Vec<u64>)]) {
+        let mut known = BTreeSet::new();
+        let mut sum = 0u128;
+        for (number, arms) in rows {
+            match self.file.branches.get(*number as usize) {
+                None => {
+                    let there = self.file.branches.len();
+                    self.wrong(format_args!("{name} refer to branch {number}, and there are {there}"));
+                }
+                Some(branch) if arms.len() > branch.arms as usize => {
+                    let (has, counts) = (branch.arms, arms.len());
+                    self.wrong(format_args!(
+                        "{name} have {counts} counts of branch {number}, which has {has} arms"
+                    ));
+                }
+                Some(_) => {}
+            }
+            if !known.insert(number) {
+                self.wrong(format_args!("{name} have branch {number} twice"));
+            }
+            sum += arms.iter().map(|&count| u128::from(count)).sum::<u128>();
+        }
+        self.sum(&name, sum);
     }
 
     fn sum(&mut self, whose: &dyn Display, sum: u128) {
@@ -193,20 +196,7 @@ impl<'f> Look<'f> {
         let exact = self.file.exact.as_deref().map(|counts| ("exact counts", counts));
         let sampled = self.file.sampled.as_ref().map(|sampled| ("samples", &*sampled.paths));
         for (name, counts) in [exact, sampled].into_iter().flatten() {
-            let mut known = BTreeSet::new();
-            let mut sum = 0u128;
-            for &CountRecord { version, number, count } in counts {
-                if !self.paths.contains_key(&(version, number)) {
-                    self.wrong(format_args!(
-                        "{name} refer to path {number} of version {version}, which is not there"
-                    ));
-                }
-                if !known.insert((version, number)) {
-                    self.wrong(format_args!("{name} have path {number} of version {version} twice"));
-                }
-                sum += self.weight(version, number, count);
-            }
-            self.sum(&name, sum);
+            self.counts_of(name, counts);
         }
         if let Some(sampled) = &self.file.sampled {
             let window = &sampled.window;
@@ -214,18 +204,84 @@ impl<'f> Look<'f> {
             let all = all.into_iter().chain([window.ignored, window.restarted, window.cancelled]);
             self.sum(&"the window", all.map(u128::from).sum());
         }
-        self.sum(&"what was dropped", self.file.dropped.values().map(|&count| u128::from(count)).sum());
-        for reason in self.file.dropped.keys() {
+        self.dropped("what was dropped", &self.file.dropped);
+    }
+
+    fn counts_of(&mut self, name: &str, counts: &[CountRecord]) {
+        let mut known = BTreeSet::new();
+        let mut sum = 0u128;
+        for &CountRecord { version, number, count } in counts {
+            if !self.paths.contains_key(&(version, number)) {
+                self.wrong(format_args!(
+                    "{name} refer to path {number} of version {version}, which is not there"
+                ));
+            }
+            if !known.insert((version, number)) {
+                self.wrong(format_args!("{name} have path {number} of version {version} twice"));
+            }
+            sum += self.weight(version, number, count);
+        }
+        self.sum(&name, sum);
+    }
+
+    fn dropped(&mut self, name: &str, dropped: &BTreeMap<String, u64>) {
+        self.sum(&name, dropped.values().map(|&count| u128::from(count)).sum());
+        for reason in dropped.keys() {
             if !Lost::ALL.iter().any(|known| known.name() == reason) {
                 self.wrong(format_args!("paths were dropped for a reason that is not known: {reason:?}"));
             }
         }
     }
 
-    fn forest(&mut self, forest: &ForestRecord) {
+    /// Threads have no tables of their own: what they counted is as the counts of all, and each profiler that ran has its part.
+    fn threads(&mut self) {
+        let file = self.file;
+        let Some(threads) = &file.threads else { return };
+        let mut known = BTreeSet::new();
+        for thread in threads {
+            let name = thread.thread.map_or("the rest".to_string(), |number| format!("thread {number}"));
+            if !known.insert(thread.thread) {
+                self.wrong(format_args!("{name} is there twice"));
+            }
+            if thread.thread.is_some() && thread.threads != 1 {
+                self.wrong(format_args!("{name} is {} threads", thread.threads));
+            }
+            if let Some(method) = thread.method.filter(|method| !self.methods.contains(method)) {
+                self.wrong(format_args!("{name} refers to method {method}, which is not there"));
+            }
+            if let Some(edges) = &thread.edges {
+                self.edges_of(&format!("edges of {name}"), edges);
+            }
+            if let Some(counts) = &thread.exact {
+                self.counts_of(&format!("exact counts of {name}"), counts);
+            }
+            if let Some(samples) = &thread.sampled {
+                self.counts_of(&format!("samples of {name}"), samples);
+            }
+            if let Some(forest) = &thread.iterated {
+                self.forest(&format!("the forest of {name}"), forest);
+            }
+            self.dropped(&format!("what {name} dropped"), &thread.dropped);
+            let parts = [
+                ("exact edges", file.edges.exact.is_some(), thread.edges.is_some()),
+                ("exact counts", file.exact.is_some(), thread.exact.is_some()),
+                ("samples", file.sampled.is_some(), thread.sampled.is_some()),
+                ("a forest", file.iterated.is_some(), thread.iterated.is_some()),
+            ];
+            for (part, of_all, its) in parts {
+                match (of_all, its) {
+                    (true, false) => self.wrong(format_args!("the profile has {part}, and {name} has none")),
+                    (false, true) => self.wrong(format_args!("{name} has {part}, and the profile has none")),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn forest(&mut self, name: &str, forest: &ForestRecord) {
         let k = match K::new(forest.k) {
             Ok(k) => k,
-            Err(error) => return self.wrong(format_args!("the forest has {error}")),
+            Err(error) => return self.wrong(format_args!("{name} has {error}")),
         };
         let mut sum = 0u128;
         for sequence in &forest.sequences {
@@ -233,14 +289,14 @@ impl<'f> Look<'f> {
             for &number in &sequence.numbers {
                 if !self.paths.contains_key(&(version, number)) {
                     self.wrong(format_args!(
-                        "the forest refers to path {number} of version {version}, which is not there"
+                        "{name} refers to path {number} of version {version}, which is not there"
                     ));
                 }
             }
             let first = sequence.numbers.first().copied().unwrap_or_default();
             sum += self.weight(version, first, sequence.count).max(u128::from(sequence.count));
         }
-        self.sum(&"the forest", sum);
+        self.sum(&name, sum);
         let gram = |sequence: &holloway_vm::profiling::file::SequenceRecord| Gram {
             version: VersionId(sequence.version),
             paths: sequence.numbers.clone(),
@@ -248,7 +304,7 @@ impl<'f> Look<'f> {
         };
         let grams: Vec<Gram> = forest.sequences.iter().map(gram).collect();
         if let Err(why) = PathForest::of_grams(k, &grams) {
-            self.wrong(format_args!("the forest is out of order: {why}"));
+            self.wrong(format_args!("{name} is out of order: {why}"));
         }
     }
 

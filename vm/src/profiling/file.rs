@@ -5,15 +5,20 @@
 //! version of the code only; what a path *is* (where it begins, how its branches went) is written beside it, and
 //! by that paths of different versions, runs and builds can be told to be the same.
 
-use super::collect::{Collected, CollectedVersion};
+mod threads;
+
+pub use threads::ThreadRecord;
+
+use super::collect::{Collected, CollectedVersion, Iterated};
+use super::threads::CountedThread;
 use crate::compiled::Entry;
 use crate::fingerprint::{of_function, of_program};
 use holloway_bytecode::verify::VerifiedProgram;
 use holloway_profilers::edges::EdgeProfile;
-use holloway_profilers::kblpp::Statistics;
+use holloway_profilers::kblpp::{Gram, Statistics};
 use holloway_profilers::paths::{Begin, End};
 use holloway_profilers::schedule::Counts;
-use holloway_profilers::stream::{Lost, PathProfile};
+use holloway_profilers::stream::{Losses, Lost, PathCount, PathProfile};
 use holloway_profilers::{BlockId, BranchId, PathNumber};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,6 +61,9 @@ pub struct ProfileFile {
     pub dropped: BTreeMap<String, u64>,
     /// Work on tables.
     pub work: WorkRecord,
+    /// The same by thread, if each counted by itself: by number, then the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<Vec<ThreadRecord>>,
 }
 
 /// A program.
@@ -220,7 +228,9 @@ impl ProfileFile {
         }
         let branches = self.branches.len() as u32;
         let edges = self.edges.baseline.iter().chain(self.edges.exact.iter().flatten());
-        let edges = edges.chain(self.edges.sampled.iter().flatten()).map(|&(branch, _)| branch);
+        let edges = edges.chain(self.edges.sampled.iter().flatten());
+        let by_thread = self.threads.iter().flatten().flat_map(|thread| thread.edges.iter().flatten());
+        let edges = edges.chain(by_thread).map(|&(branch, _)| branch);
         let on_paths = self.paths.iter().flat_map(|path| path.branches.iter().map(|&(branch, _)| branch));
         match edges.chain(on_paths).find(|&branch| branch >= branches) {
             Some(branch) => Err(format!("it refers to branch {branch}, and there are {branches}")),
@@ -236,35 +246,15 @@ impl ProfileFile {
         found.edges.iter().for_each(|edges| writer.note_branches(edges));
         found.sampled.iter().for_each(|sampled| writer.note_branches(&sampled.edges));
         let paths = writer.paths(found, &used);
-        let counts = |profile: &PathProfile| -> Vec<CountRecord> {
-            let record = |count: holloway_profilers::stream::PathCount| CountRecord {
-                version: count.version.0,
-                number: count.path,
-                count: count.count,
-            };
-            profile.iter().map(record).collect()
-        };
         let versions: Vec<VersionRecord> = found.versions.iter().map(|of| writer.version(of)).collect();
         let edges = EdgeRecords {
             baseline: writer.edges(&found.baseline),
             exact: found.edges.as_ref().map(|edges| writer.edges(edges)),
             sampled: found.sampled.as_ref().map(|sampled| writer.edges(&sampled.edges)),
         };
-        let iterated = found.iterated.as_ref().map(|iterated| ForestRecord {
-            k: iterated.k,
-            statistics: iterated.statistics,
-            sequences: iterated
-                .paths
-                .grams()
-                .into_iter()
-                .map(|gram| SequenceRecord {
-                    version: gram.version.0,
-                    numbers: gram.paths,
-                    count: gram.count,
-                })
-                .collect(),
-        });
-        let dropped = Lost::ALL.iter().map(|&reason| (reason.name().to_string(), found.losses.of(reason)));
+        let threads = found.threads.as_ref();
+        let threads =
+            threads.map(|threads| threads.iter().map(|thread| writer.thread(thread, found)).collect());
         ProfileFile {
             format: FORMAT.into(),
             version: VERSION,
@@ -276,16 +266,38 @@ impl ProfileFile {
             edges,
             versions,
             paths,
-            exact: found.paths.as_ref().map(counts),
+            exact: found.paths.as_ref().map(count_records),
             sampled: found
                 .sampled
                 .as_ref()
-                .map(|sampled| SampleRecord { paths: counts(&sampled.paths), window: sampled.window }),
-            iterated,
-            dropped: dropped.filter(|&(_, count)| count > 0).collect(),
+                .map(|sampled| SampleRecord { paths: count_records(&sampled.paths), window: sampled.window }),
+            iterated: found.iterated.as_ref().map(forest_record),
+            dropped: dropped(&found.losses),
             work: WorkRecord { hash_operations: found.hash_operations, hash_probes: found.hash_probes },
+            threads,
         }
     }
+}
+
+fn count_records(profile: &PathProfile) -> Vec<CountRecord> {
+    let record = |PathCount { version, path, count }: PathCount| CountRecord {
+        version: version.0,
+        number: path,
+        count,
+    };
+    profile.iter().map(record).collect()
+}
+
+fn forest_record(iterated: &Iterated) -> ForestRecord {
+    let grams = iterated.paths.grams().into_iter();
+    let sequence =
+        |gram: Gram| SequenceRecord { version: gram.version.0, numbers: gram.paths, count: gram.count };
+    ForestRecord { k: iterated.k, statistics: iterated.statistics, sequences: grams.map(sequence).collect() }
+}
+
+fn dropped(losses: &Losses) -> BTreeMap<String, u64> {
+    let all = Lost::ALL.iter().map(|&reason| (reason.name().to_string(), losses.of(reason)));
+    all.filter(|&(_, count)| count > 0).collect()
 }
 
 /// The path numbers that occur, by version.
@@ -383,6 +395,26 @@ impl Writer<'_> {
             paths: of.dag.as_ref().map_or(0, holloway_profilers::paths::PathDag::paths),
             additions: of.additions,
             added_ends: of.added_ends,
+        }
+    }
+
+    fn thread(&mut self, of: &CountedThread, found: &Collected) -> ThreadRecord {
+        self.methods.extend(of.function.map(|function| function.0));
+        let counted = &of.counted;
+        ThreadRecord {
+            thread: of.thread,
+            threads: of.threads,
+            method: of.function.map(|function| function.0),
+            edges: found.edges.is_some().then(|| self.edges(&counted.edges)),
+            exact: found.paths.is_some().then(|| count_records(&counted.paths)),
+            sampled: found.sampled.is_some().then(|| count_records(&counted.samples)),
+            // A thread that never ran has no forest yet.
+            iterated: found.iterated.as_ref().map(|all| match &counted.forest {
+                Some(forest) => forest_record(&Iterated::of(forest)),
+                None => ForestRecord { k: all.k, statistics: Statistics::default(), sequences: Vec::new() },
+            }),
+            dropped: dropped(&counted.losses),
+            work: WorkRecord { hash_operations: counted.hash_operations, hash_probes: counted.hash_probes },
         }
     }
 

@@ -129,7 +129,7 @@ impl Profiling {
     }
 
     /// A thread was made that will run this function.
-    pub fn thread_begins(&mut self, thread: ThreadNumber, function: FunctionId) {
+    pub fn thread_begins(&mut self, thread: ThreadNumber, function: Option<FunctionId>) {
         if self.per_thread() {
             self.tallies.begin(thread, function);
         }

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 pub struct CountedThread {
     /// Which thread. `None` for the rest.
     pub thread: Option<ThreadNumber>,
-    /// The function that it was started with.
+    /// The function that it was started with. `None` for the main thread, which the program begins with.
     pub function: Option<FunctionId>,
     /// How many threads.
     pub threads: u32,
@@ -41,7 +41,7 @@ pub(super) struct Tallies {
     /// Who runs.
     running: Option<ThreadNumber>,
     /// Threads that were begun, and those of them that are over.
-    begun: BTreeMap<ThreadNumber, FunctionId>,
+    begun: BTreeMap<ThreadNumber, Option<FunctionId>>,
     over: BTreeMap<ThreadNumber, Counted>,
     /// How many could not count by themselves.
     rest: u32,
@@ -69,7 +69,7 @@ impl Tallies {
     }
 
     /// A thread will run this function, and counts by itself.
-    pub fn begin(&mut self, thread: ThreadNumber, function: FunctionId) {
+    pub fn begin(&mut self, thread: ThreadNumber, function: Option<FunctionId>) {
         let Ok(counters) = CounterArea::one_of_many() else {
             self.rest += 1;
             return;
@@ -101,7 +101,7 @@ impl Tallies {
             if let Some(Some(tally)) = self.own.get(thread as usize) {
                 counted.merge(&tally.counted(versions));
             }
-            CountedThread { thread: Some(thread), function: Some(function), threads: 1, counted }
+            CountedThread { thread: Some(thread), function, threads: 1, counted }
         });
         let rest = (self.rest > 0).then(|| CountedThread {
             thread: None,

@@ -7,7 +7,7 @@ use crate::compiled::hot::NATIVE_RESERVE;
 use crate::compiled::leave::drop_activations;
 use crate::errors::{self, Failure, StopReason};
 use crate::heap::{RootVisitor, with_registers_saved};
-use crate::interpreter::machine::{FRAME_HEADER, Machine};
+use crate::interpreter::machine::{FRAME_HEADER, Machine, Object};
 use crate::interpreter::slow::check_stop;
 use crate::layout::ObjectPointer;
 use crate::stack::RegisterStack;
@@ -15,7 +15,7 @@ use crate::timer::{TimerSource, VIRTUAL_NANOSECONDS};
 use crate::vm::{Machinery, Outcome};
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use holloway_bytecode::{ErrorKind, FunctionId};
+use holloway_bytecode::{ErrorKind, FunctionId, Layout, Type};
 use std::time::Duration;
 
 /// Slot of the main thread.
@@ -277,7 +277,7 @@ impl Machinery {
         let number = self.threads.next_number;
         self.threads.next_number += 1;
         self.statistics.threads += 1;
-        self.profiling.thread_begins(number, function);
+        self.profiling.thread_begins(number, self.computes(closure));
         let native_base = native.base().get();
         let native_limit = (native.limit().get() + NATIVE_RESERVE) as *const u8;
         let vm: *mut Machinery = self;
@@ -299,6 +299,20 @@ impl Machinery {
         });
         self.threads.ready.push_back(slot);
         Ok(number)
+    }
+
+    /// What the user knows a thread by: the function that is passed to the library's `spawn`, whose closure captures it as `compute`.
+    fn computes(&self, closure: ObjectPointer) -> Option<FunctionId> {
+        if closure.is_null() {
+            return None;
+        }
+        let class = |object| &self.program.classes[self.class_of(object).index()];
+        let function = |object| class(object).methods.first().and_then(|method| method.function);
+        let Layout::Object(fields) = &class(closure).layout else { return None };
+        let captured =
+            fields.iter().position(|field| &*field.name == "compute" && matches!(field.ty, Type::Ref(_)));
+        let captured = captured.map(|field| Object(closure).field(field) as ObjectPointer);
+        captured.filter(|object| !object.is_null()).and_then(function).or_else(|| function(closure))
     }
 
     /// Makes threads ready whose time has come.

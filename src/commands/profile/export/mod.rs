@@ -33,13 +33,13 @@ pub fn export(arguments: &ExportArguments) -> Result<ExitCode, Stop> {
 /// The profile in the form that is asked for.
 pub fn exported(arguments: &ExportArguments) -> Result<Vec<u8>, Stop> {
     match (arguments.format, arguments.kind) {
-        (ExportFormat::Dot, Some(Topic::Paths | Topic::Source)) => {
+        (ExportFormat::Dot, Some(Topic::Paths | Topic::Source | Topic::Threads)) => {
             return Err(Stop::usage("dot draws the forest or the edges: --kind forest or --kind edges"));
         }
         (ExportFormat::Dot, _) | (_, None) => {}
         (_, Some(_)) => return Err(Stop::usage("--kind is for --format dot")),
     }
-    let profile = load(&arguments.file)?;
+    let profile = load(&arguments.file, arguments.thread)?;
     let wanted = wanted(&profile, arguments.method.as_ref())?;
     let stacks = || stacks::stacks(&profile, &wanted);
     match arguments.format {

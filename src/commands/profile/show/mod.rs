@@ -5,6 +5,7 @@ mod forest;
 mod paths;
 mod source;
 mod summary;
+mod threads;
 
 use super::load::load;
 use super::text::wanted;
@@ -18,21 +19,23 @@ pub fn show(arguments: &ShowArguments) -> Result<String, Stop> {
         return Err(Stop::usage("--prune takes two percentages: of the parent and of the root"));
     };
     let pruning = Pruning::new(parent.0, root.0).map_err(Stop::usage)?;
-    let profile = load(&arguments.file)?;
+    let profile = load(&arguments.file, arguments.thread)?;
     let wanted = wanted(&profile, arguments.method.as_ref())?;
     let top = arguments.top;
     Ok(match arguments.kind {
         None => {
             let parts = [
-                summary::summary(&profile),
-                paths::paths(&profile, top, &wanted),
-                edges::edges(&profile, top, &wanted),
+                Some(summary::summary(&profile)),
+                profile.file.threads.is_some().then(|| threads::threads(&profile, top)),
+                Some(paths::paths(&profile, top, &wanted)),
+                Some(edges::edges(&profile, top, &wanted)),
             ];
-            parts.join("\n")
+            parts.into_iter().flatten().collect::<Vec<String>>().join("\n")
         }
         Some(Topic::Paths) => paths::paths(&profile, top, &wanted),
         Some(Topic::Edges) => edges::edges(&profile, top, &wanted),
         Some(Topic::Source) => source::source(&profile, &wanted),
+        Some(Topic::Threads) => threads::threads(&profile, top),
         Some(Topic::Forest) => forest::forest(&profile, top, pruning, &wanted),
     })
 }

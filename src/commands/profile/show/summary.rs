@@ -8,6 +8,9 @@ pub fn summary(profile: &Profile) -> String {
     let file = &profile.file;
     let mut text = format!("profile of {} (code {})\n", file.program.main, file.program.fingerprint);
     let mut line = |name: &str, value: String| text += &format!("  {name:<9} {value}\n");
+    if let Some(thread) = &profile.thread {
+        line("thread", thread.clone());
+    }
     line("run", file.ended.clone());
     line("profilers", if file.profilers.is_empty() { "none".into() } else { file.profilers.join(", ") });
     let numbered = file.versions.iter().filter(|version| version.paths > 0).count();

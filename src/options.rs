@@ -112,7 +112,9 @@ Examples:
   holloway run --timer virtual:1000 a.hol        switch threads in a repeatable way
   holloway run --stats a.hol                     say afterwards what the virtual machine did
   holloway run --log compile,deopt a.hol         say what is compiled, and why compiled code is left
-  holloway run --show asm=Lane.walk a.hol        show the machine code of a method when it is compiled")]
+  holloway run --show asm=Lane.walk a.hol        show the machine code of a method when it is compiled
+  holloway run --profile blpp --profile-threads --profile-out a.json a.hol
+                                                 count the paths of each green thread")]
 pub struct RunArguments {
     /// The main file of the program
     #[arg(value_name = "FILE")]

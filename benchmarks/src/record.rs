@@ -7,7 +7,7 @@ use crate::measure::{Ending, Measurement};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Error, ErrorKind, Result, Write};
+use std::io::{BufWriter, Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 
 /// Changes when a reader of such files would have to.
@@ -113,14 +113,15 @@ impl RecordFile {
 
     /// Writes the record and moves the file to its place.
     pub fn finish(mut self, record: &impl Serialize) -> Result<()> {
-        if let Some(mut file) = self.file.take() {
+        if let Some(file) = self.file.take() {
+            let mut file = BufWriter::new(file);
             let written = (|| {
                 serde_json::to_writer_pretty(&mut file, record)?;
                 file.write_all(b"\n")?;
                 file.flush()?;
                 match &self.temporary {
                     Some(temporary) => {
-                        file.sync_all()?;
+                        file.get_ref().sync_all()?;
                         std::fs::rename(temporary, &self.path)
                     }
                     None => Ok(()),

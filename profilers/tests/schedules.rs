@@ -139,6 +139,29 @@ fn two_clients_share_a_word() {
     assert_eq!(log, expected);
 }
 
+/// A window of calls stays open in a loop that calls nothing; the thread switch comes with the next tick.
+#[test]
+fn a_thread_that_only_loops_is_switched() {
+    let cbs = Client { kinds: Kinds::PROLOGUES, parameters: window(Shape::ArnoldGrove, 2, 3) };
+    let mut schedule = Schedule::new(&[cbs]).unwrap();
+    schedule.tick();
+    let reach = |schedule: &mut Schedule, kind| schedule.reach(kind).map(|decision| decision.switch);
+    assert_eq!([0; 3].map(|_| reach(&mut schedule, YieldKind::Header)), [Some(false), None, None]);
+    schedule.tick();
+    assert_eq!([0; 3].map(|_| reach(&mut schedule, YieldKind::Header)), [Some(true), None, None]);
+    schedule.tick();
+    assert_eq!(reach(&mut schedule, YieldKind::Header), Some(false), "the switch of this tick waits again");
+    assert_eq!(schedule.word(), Word::Calls);
+    // What passes without attention is counted all the same.
+    assert_eq!(schedule.skippable(), 0);
+    assert_eq!(reach(&mut schedule, YieldKind::Prologue), Some(false));
+    assert_eq!(schedule.skippable(), 2);
+    schedule.skip(2);
+    assert_eq!(reach(&mut schedule, YieldKind::Prologue), Some(true));
+    let counts = schedule.window(0).counts();
+    assert_eq!((counts.taken, counts.skipped, counts.ignored), (2, 2, 2));
+}
+
 /// Without a sampler a tick is a thread switch at the first yieldpoint; two ticks before it are one.
 #[test]
 fn no_client() {

@@ -26,6 +26,19 @@ pub struct Frame {
     pub position: u32,
 }
 
+/// A node of a tree, as others see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Context {
+    /// The caller's node, by its position; none directly below the root.
+    pub parent: Option<u32>,
+    /// Where the call is in the caller's method; 0 directly below the root.
+    pub position: u32,
+    /// The method.
+    pub method: MethodId,
+    /// Samples of which it is the innermost frame.
+    pub weight: u64,
+}
+
 /// The number of a node.
 type NodeId = u32;
 
@@ -100,6 +113,16 @@ impl ContextTree {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+
+    /// All nodes, each behind its parent.
+    pub fn nodes(&self) -> impl Iterator<Item = Context> + '_ {
+        self.nodes.iter().map(|&Node { parent, position, method, weight }| Context {
+            parent: (parent != ROOT).then_some(parent),
+            position,
+            method,
+            weight,
+        })
     }
 
     /// The weight of all samples.

@@ -16,7 +16,7 @@ mod inliner;
 mod overlap;
 mod share;
 
-pub use context::{ContextTree, Frame};
+pub use context::{Context, ContextTree, Frame};
 pub use credit::{Credit, NoScale, PassedCall, SampledPath, Scale, credit};
 pub use graph::{AgeingCallGraph, CallEdge, CallGraph, CallSite, SiteTargets};
 pub use inliner::{Candidate, Decision, Limits, Policy, Reason};

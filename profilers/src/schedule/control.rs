@@ -3,7 +3,8 @@
 //! The state machine of Arnold & Grove 2005, sec. 5.1, as a value. A tick sets the word to
 //! "all"; the first yieldpoint that is taken after it, of whatever kind, arms the windows and sets the word to what the
 //! open windows need; it is itself an opportunity for those windows whose kind it is. When the last window closes, the
-//! word goes back to "none" and the thread switch that the tick asked for is due.
+//! word goes back to "none" and the thread switch that the tick asked for is due. It is due at the next tick, too, if windows
+//! are still open: a window of calls in a thread that only loops would not be done before the end of time.
 //!
 //! Our addition: any number of clients share the ticks, each with its own countdown and its own kinds of yieldpoints
 //! (PEP needs headers and holds the word at 1, CBS alone holds it at -1), and without any client a tick is a thread
@@ -88,7 +89,15 @@ impl Schedule {
     /// A yieldpoint was taken; says who samples and whether the thread is to be switched, and moves the word.
     #[inline]
     pub fn yieldpoint(&mut self, kind: YieldKind) -> Decision {
+        self.yieldpoint_for(|_, kinds| kinds.contains(kind))
+    }
+
+    /// The same where a yieldpoint's kind does not say all: whether it is an opportunity of the client at a position, which has
+    /// these kinds.
+    #[inline]
+    pub fn yieldpoint_for(&mut self, is_opportunity: impl Fn(usize, Kinds) -> bool) -> Decision {
         let ticked = std::mem::take(&mut self.ticked);
+        let overdue = ticked && self.switch;
         self.switch |= ticked;
         let mut takes = 0;
         let mut word = Word::None;
@@ -96,7 +105,7 @@ impl Schedule {
             if ticked {
                 window.tick();
             }
-            if kinds.contains(kind) && window.opportunity() == Verdict::Take {
+            if is_opportunity(position, *kinds) && window.opportunity() == Verdict::Take {
                 takes |= 1 << position;
             }
             if window.is_open() {
@@ -104,8 +113,26 @@ impl Schedule {
             }
         }
         self.word = word;
-        let switch = word == Word::None && std::mem::take(&mut self.switch);
+        let switch = (overdue || word == Word::None) && std::mem::take(&mut self.switch);
         Decision { takes, switch }
+    }
+
+    /// How many of the next opportunities need nobody's attention: in the state [`Word::Calls`], if one window is open. Whoever
+    /// lets them pass says so to [`Schedule::skip`] before the next yieldpoint that does get attention.
+    #[must_use]
+    pub fn skippable(&self) -> u32 {
+        let mut open = self.clients.iter().filter(|(_, window)| window.is_open());
+        match (self.word, open.next(), open.next()) {
+            (Word::Calls, Some((_, window)), None) => window.skippable(),
+            _ => 0,
+        }
+    }
+
+    /// So many opportunities passed, see [`Schedule::skippable`].
+    pub fn skip(&mut self, opportunities: u32) {
+        for (_, window) in &mut self.clients {
+            window.skip(opportunities);
+        }
     }
 
     /// A yieldpoint was reached: does what the test of the word and then the slow path do. For simulations.

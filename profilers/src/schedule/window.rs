@@ -320,6 +320,19 @@ impl Window {
         Verdict::Take
     }
 
+    /// How many of the next opportunities only count down: who knows that need not ask [`Window::opportunity`] each time.
+    #[must_use]
+    pub fn skippable(&self) -> u32 {
+        if self.is_open() { self.countdown - 1 } else { 0 }
+    }
+
+    /// So many opportunities have come, of which none was for a sample: at most [`Window::skippable`].
+    pub fn skip(&mut self, opportunities: u32) {
+        let skipped = opportunities.min(self.skippable());
+        self.countdown -= skipped;
+        self.counts.skipped += u64::from(skipped);
+    }
+
     /// Whether samples are still to be taken.
     #[must_use]
     pub fn is_open(&self) -> bool {

@@ -481,10 +481,10 @@ impl MachineArguments {
                 "--advice-out tells what was compiled, and with --tier interp nothing is",
             ));
         }
-        if self.tier == Tier::Interp && !self.profile.specs.is_empty() {
-            return Err(Stop::usage(
-                "--profile counts in compiled code, and with --tier interp there is none",
-            ));
+        if let (Tier::Interp, Some(spec)) = (self.tier, self.profile.of_compiled_code()) {
+            return Err(Stop::usage(format_args!(
+                "--profile {spec} counts in compiled code, and with --tier interp there is none"
+            )));
         }
         if self.continuous {
             self.profile.add_pep()?;

@@ -11,8 +11,9 @@ use std::path::PathBuf;
 /// The flags.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ProfileArguments {
-    /// Run a profiler in compiled code (may be given several times): edges, blpp[:storage=array|hash],
-    /// pep[:samples=64,stride=17,schedule=simplified|arnold-grove|timer,placement=smart|naive|hot], kblpp[:k=8]
+    /// Run a profiler (may be given several times): in compiled code edges, blpp[:storage=array|hash],
+    /// pep[:samples=64,stride=17,schedule=simplified|arnold-grove|timer,placement=smart|naive|hot], kblpp[:k=8]; in all
+    /// code calls, cbs[:samples=16,stride=3,schedule=arnold-grove|simplified|timer,at=prologue|both,depth=1,decay=0]
     #[arg(long = "profile", value_name = "SPEC", help_heading = "Profiling")]
     pub specs: Vec<ProfileSpec>,
     /// Count by green thread, too: the profile has each thread's part
@@ -45,6 +46,12 @@ impl ProfileArguments {
     /// What is to be profiled.
     pub fn options(&self) -> Result<ProfileOptions, Stop> {
         Ok(ProfileOptions { per_thread: self.threads, ..together("--profile", &self.specs)? })
+    }
+
+    /// A profiler that needs compiled code, if one was asked for.
+    pub fn of_compiled_code(&self) -> Option<ProfileSpec> {
+        let anywhere = |spec: &ProfileSpec| matches!(spec, ProfileSpec::Calls | ProfileSpec::Cbs(_));
+        self.specs.iter().copied().find(|spec| !anywhere(spec))
     }
 
     /// Writes what the machine found, if that was asked for.

@@ -22,6 +22,8 @@ pub struct Options {
     pub fallback: Fallback,
     /// Branches that were never taken become exits.
     pub prune_untaken: bool,
+    /// Mark where inlined methods are entered, so that their calls can be counted.
+    pub mark_calls: bool,
     /// Check the region after each pass. For tests.
     pub verify: bool,
 }
@@ -33,6 +35,7 @@ impl Options {
             level,
             fallback: Fallback::Profile,
             prune_untaken: level == Level::O2,
+            mark_calls: false,
             verify: cfg!(debug_assertions),
         }
     }

@@ -145,7 +145,8 @@ impl Jit {
         notes: &mut Notes,
         look: &mut dyn FnMut(&'static str, &Region),
     ) -> Result<Region, String> {
-        let options = (self.options)(request.level);
+        let mark_calls = self.model.instrumentation.marks_calls();
+        let options = Options { mark_calls, ..(self.options)(request.level) };
         let entry = match request.entry {
             Entry::Method => RegionEntry::Method,
             Entry::Loop(pc) => RegionEntry::Loop(pc),

@@ -42,7 +42,7 @@ pub struct ShowArguments {
     /// Only methods whose name contains this, or matches it as a whole if it has a *
     #[arg(long, value_name = "PATTERN")]
     pub method: Option<Pattern>,
-    /// What to show [default: a summary, the paths and the edges]
+    /// What to show [default: a summary, the paths, the edges and the calls]
     #[arg(long, value_name = "KIND")]
     pub kind: Option<Topic>,
     /// Only what this thread counted (`rest`: those that could not count by themselves); see `run --profile-threads`
@@ -66,6 +66,8 @@ pub enum Topic {
     Forest,
     /// Threads, if each counted by itself
     Threads,
+    /// Calls by how often they were made
+    Calls,
 }
 
 /// `holloway profile diff`.
@@ -133,11 +135,13 @@ pub struct AccuracyArguments {
 #[derive(Args, Debug)]
 #[command(after_help = "\
 dot draws the forest, or else the branches; the other formats but csv have paths as stacks: the method, where the path
-begins, then each branch with its outcome. csv has all counts.
+begins, then each branch with its outcome. Calls are drawn with --kind calls, or if there is nothing else: as stacks if
+contexts were sampled (cbs:depth=all), else as pairs. csv has all counts.
 
 Examples:
   holloway profile export a.json --format flamegraph --out a.svg
   holloway profile export a.json --format dot --method main | dot -Tsvg > main.svg
+  holloway profile export a.json --format flamegraph --kind calls --out calls.svg
   holloway profile export a.json --format pprof --out a.pb && pprof -top a.pb
   holloway profile export a.json --format firefox --out a.firefox.json   for profiler.firefox.com
   holloway profile export a.json --format csv > a.csv")]
@@ -157,7 +161,8 @@ pub struct ExportArguments {
     /// Only what this thread counted (`rest`: those that could not count by themselves); see `run --profile-threads`
     #[arg(long, value_name = "N")]
     pub thread: Option<ThreadChoice>,
-    /// For dot: `forest` or `edges` [default: the forest if there is one]
+    /// For dot: `forest`, `edges` or `calls` [default: the forest if there is one]; for what has stacks: `paths` or `calls`
+    /// [default: the paths if there are any]
     #[arg(long, value_name = "KIND")]
     pub kind: Option<Topic>,
 }

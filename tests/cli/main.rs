@@ -13,6 +13,7 @@ mod learned;
 mod overhead;
 mod process;
 mod profile;
+mod profile_calls;
 mod profile_damage;
 mod profile_out;
 mod profile_threads;

@@ -338,8 +338,8 @@ fn exports_have_the_forms_of_other_tools() {
     let strings = String::from_utf8_lossy(&bytes);
     assert!(strings.contains("main:3 taken") && strings.contains("counts.hol"), "{strings}");
 
-    refused(&["export", &profile, "--format", "csv", "--kind", "edges"], "--kind is for --format dot");
-    refused(&["export", &profile, "--format", "dot", "--kind", "source"], "--kind forest or --kind edges");
+    refused(&["export", &profile, "--format", "csv", "--kind", "edges"], "it has no --kind");
+    refused(&["export", &profile, "--format", "dot", "--kind", "source"], "--kind forest, --kind edges or");
     refused(
         &["export", &profile, "--format", "xml"],
         "possible values: dot, flamegraph, pprof, firefox, csv",

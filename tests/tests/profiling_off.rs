@@ -21,7 +21,7 @@ use holloway_tests::parallel::check_all;
 use holloway_vm::compiled::{
     CodeId, Compiled, Compiler, Entry, Level, Model, NoProfile, Profile, Request, Stub, TierOptions,
 };
-use holloway_vm::profiling::{Instrumentation, ProfileOptions};
+use holloway_vm::profiling::{Instrumentation, ProfileOptions, VersionCalls};
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Vm, VmOptions};
 use std::sync::{Arc, Mutex};
@@ -109,8 +109,8 @@ struct Seen {
 struct Twice {
     program: Arc<VerifiedProgram>,
     jit: Jit,
-    /// The same machine, without a word about profilers.
-    bare: Model,
+    /// The same for a machine without a word about profilers.
+    bare: Jit,
     target: Target,
     words: Vec<i32>,
     seen: Arc<Mutex<Seen>>,
@@ -122,13 +122,15 @@ impl Twice {
         (bare.instrumentation, bare.counters) = (Instrumentation::default(), None);
         let words = words_of_profiling(&model);
         let jit = Jit::new(program.clone(), model, false)?;
+        let bare = Jit::new(program.clone(), bare, false)?;
         Ok(Twice { program, jit, bare, target: Target::native(false)?, words, seen })
     }
 
     /// The code without the step that instruments, and what it has of profiling.
     fn bare(&self, request: &Request, profile: &dyn Profile) -> Result<(Compiled, Traces), String> {
-        let region = self.jit.region(request, profile, &mut Notes::default(), &mut |_, _| {})?;
-        let lowered = lower(&region, &self.program, &self.bare, request.code.0, self.target.frontend())?;
+        let region = self.bare.region(request, profile, &mut Notes::default(), &mut |_, _| {})?;
+        let lowered =
+            lower(&region, &self.program, self.bare.model(), request.code.0, self.target.frontend())?;
         let traces = Traces::of(&region, &lowered, &self.words);
         Ok((emit(lowered, &self.target, false)?.0, traces))
     }
@@ -147,6 +149,7 @@ impl Twice {
         let counts = real.instrumented.as_ref().is_some_and(|instrumented| {
             instrumented.edges.as_ref().is_some_and(|edges| !edges.sparse.is_empty())
                 || instrumented.paths.as_ref().is_some_and(|paths| paths.dag.paths() > 0)
+                || instrumented.calls.as_ref().is_some_and(|calls| *calls != VersionCalls::default())
         });
         let same = real.bytes == bare.bytes && real.sites == bare.sites && real.calls == bare.calls;
         match (counts, same) {
@@ -255,16 +258,30 @@ fn without_profilers_the_code_is_the_same() {
     });
 }
 
+/// Who samples calls looks at yieldpoints that are there anyway.
+#[test]
+fn samples_of_calls_need_no_other_code() {
+    with_programs(PROGRAMS, |benchmark| {
+        let mut options = ProfileOptions::default();
+        options.add("cbs:samples=100,stride=1,at=both,depth=all".parse()?)?;
+        match run(benchmark, options, false)?.counting {
+            0 => Ok(()),
+            counting => Err(format!("{counting} pieces of code count something")),
+        }
+    });
+}
+
 /// So that the other test can fail: each profiler by itself changes all code of which it wants to know something.
 #[test]
 fn with_any_profiler_the_code_differs() {
     with_programs(&PROGRAMS[..2], |benchmark| {
-        for spec in ["edges", "blpp", "pep", "kblpp"] {
+        for spec in ["edges", "blpp", "pep", "kblpp", "calls"] {
             let mut options = ProfileOptions::default();
             options.add(spec.parse().map_err(|why| format!("{spec}: {why}"))?)?;
             let seen = run(benchmark, options, false).map_err(|why| format!("{spec}: {why}"))?;
-            // All code has a path; of what is left of a small program, little may have a branch.
-            if seen.counting == 0 || seen.counting < seen.compilations && spec != "edges" {
+            // All code has a path; of what is left of a small program, little may have a branch or a call.
+            if seen.counting == 0 || seen.counting < seen.compilations && !["edges", "calls"].contains(&spec)
+            {
                 return Err(format!("{spec}: {} of {} count something", seen.counting, seen.compilations));
             }
         }

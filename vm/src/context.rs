@@ -16,7 +16,6 @@ pub mod control {
     /// No yieldpoint is taken.
     pub const NONE: i32 = 0;
     /// Yieldpoints of prologues and epilogues are taken: the state in which samples of calls are taken.
-    #[cfg_attr(not(test), allow(dead_code))]
     pub const CALLS: i32 = -1;
     /// All yieldpoints are taken.
     pub const ALL: i32 = 1;
@@ -30,6 +29,8 @@ pub const NO_PATH: u64 = u64::MAX;
 pub struct Context {
     /// The control word, see [`control`]. The only field that other system threads write.
     pub control: AtomicI32,
+    /// While samples of calls are taken: how many calls may pass before the next one that somebody wants to see. Stubs count it down.
+    pub skips: i32,
     /// End of the register stack of the running thread.
     pub stack_limit: *mut u64,
     /// Base of the class table; headers hold offsets from it.
@@ -61,6 +62,10 @@ pub struct Context {
     pub forest: Addresses,
     /// The number of the path that ends at a yieldpoint that is taken; [`NO_PATH`] if none ends there.
     pub path: u64,
+    /// Which yieldpoint of compiled code is taken, as a number of [`holloway_profilers::schedule::YieldKind`].
+    pub kind: u32,
+    /// Not 0 if epilogues are among the calls that `skips` counts.
+    pub epilogues: u32,
     /// Where the running compiled code stands, set before it calls a helper.
     pub exit_place: u64,
     /// How many more calls may nest in the frame that is left.
@@ -80,6 +85,9 @@ impl Default for Context {
     fn default() -> Context {
         Context {
             control: AtomicI32::new(control::NONE),
+            skips: 0,
+            kind: 0,
+            epilogues: 0,
             stack_limit: std::ptr::null_mut(),
             classes: std::ptr::null(),
             runs: std::ptr::null_mut(),

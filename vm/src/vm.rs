@@ -189,6 +189,7 @@ impl Vm {
             runs: heap.runs(),
             globals: globals.as_mut_ptr(),
             receivers: code.receiver_cells(),
+            epilogues: u32::from(profiling.samples_epilogues()),
             box_headers: [
                 box_header(ClassId::INT_BOX),
                 box_header(ClassId::FLOAT_BOX),

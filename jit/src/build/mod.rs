@@ -142,6 +142,9 @@ pub fn body(
             for (register, &arg) in site.args.iter().enumerate() {
                 builder.env[register] = Some(arg);
             }
+            if options.mark_calls {
+                builder.emit(Op::Entered, &[], Ty::None);
+            }
             builder.run()?;
             Ok(builder.returns)
         });

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `flow` | the region as the algorithms see it: blocks, arms, frequencies, source branches |
 //! | `edges` | code on edges: at the source's end, at the target's beginning, or on a block of its own |
+//! | `calls` | calls, inlined ones included |
 //! | `loops` | loops with a single path, whose rounds need no register |
 //! | `outcomes` | counters of edges |
 //! | `paths` | the path register through the region, and what happens where paths end |
@@ -12,6 +13,7 @@
 //!
 //! Without anything to count, none of this runs and the region stays as it is.
 
+mod calls;
 mod edges;
 mod flow;
 mod loops;
@@ -37,6 +39,7 @@ pub fn run(
 ) -> Result<Instrumented, String> {
     region.clear_unreachable();
     let loops = if wanted.paths.is_some() { loops::single_paths(region) } else { Vec::new() };
+    let passed = if wanted.calls_on_paths { calls::passed(region) } else { Vec::new() };
     let flow = Flow::of(region);
     let mut edges = Edges::of(region);
     let mut paths = match &wanted.paths {
@@ -54,7 +57,15 @@ pub fn run(
         trace::instrument(region, flow.blocks(), &paths.dag, &loops);
         paths.outcomes = flow.branch_arms().collect();
     }
-    Ok(Instrumented { edges: counted, paths })
+    if let Some(paths) = &mut paths {
+        paths.calls = passed;
+    }
+    let calls = match wanted.calls {
+        true => Some(calls::instrument(region, counters)?),
+        false => None,
+    };
+    calls::clear_marks(region);
+    Ok(Instrumented { edges: counted, paths, calls })
 }
 
 /// An edge of the region in the words of the profilers: their blocks have the same numbers.

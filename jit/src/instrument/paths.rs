@@ -87,7 +87,19 @@ pub fn instrument(
     Register { plan: &plan, flow, wanted, counters, table, constants, in_front, rounds, roots, later }
         .thread(region, edges);
     let outcomes = Vec::new();
-    Ok(VersionPaths { dag, counters, table, roots, places, additions, added_ends, first_rounds, outcomes })
+    let calls = Vec::new();
+    Ok(VersionPaths {
+        dag,
+        counters,
+        table,
+        roots,
+        places,
+        additions,
+        added_ends,
+        first_rounds,
+        calls,
+        outcomes,
+    })
 }
 
 /// Where in the program a block begins.

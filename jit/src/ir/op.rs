@@ -315,6 +315,9 @@ pub enum Op {
     /// `()`, or `(number)` where a path ends that is sampled: a yieldpoint.
     Yieldpoint(YieldKind),
 
+    /// `()`: an inlined method is entered here, which is counted. Only there if calls are; nothing of the program sees it.
+    Entered,
+
     // Profiling: what `crate::instrument` puts into a finished region. Nothing of the program sees it.
     /// Increments a counter.
     Count(u32),
@@ -335,6 +338,14 @@ pub enum Op {
     /// `(number)`: a sampled path ends where there is no yieldpoint; `(number, told)` in front of a loop whose yieldpoint tells
     /// that number, which is that of a later round.
     SamplePath,
+    /// `(receiver)`: a call through a table is made on it, from the site with this number; counted in the hash table that these counters
+    /// name.
+    CountReceiver {
+        /// The first of the counters.
+        cells: u32,
+        /// The site.
+        site: u32,
+    },
     /// A step that is traced, packed: see [`holloway_vm::profiling::Step`].
     Trace(u64),
 }
@@ -462,6 +473,8 @@ impl Op {
                 | GrowForest(_)
                 | SamplePath
                 | Trace(_)
+                | Entered
+                | CountReceiver { .. }
         )
     }
 

@@ -66,6 +66,7 @@ const PLAIN: &[Op] = &[
     Op::CheckDivisor,
     Op::CheckLength,
     Op::SamplePath,
+    Op::Entered,
 ];
 
 const ELEMENTS: [ElementKind; 5] =
@@ -140,6 +141,11 @@ fn detailed(word: &str, names: &Names<'_>, c: &mut Cursor<'_>) -> Read<Op> {
         "path" => Op::Path(c.number()?),
         "trace" => Op::Trace(c.number()?),
         "count_path" => Op::CountPath(c.number()?),
+        "count_receiver" => {
+            let cells = c.number()?;
+            c.expect("@")?;
+            Op::CountReceiver { cells, site: c.number()? }
+        }
         "hash_path" => Op::HashPath(c.number()?),
         "plant_forest" => Op::PlantForest(roots(c)?),
         "grow_forest" => Op::GrowForest(roots(c)?),

@@ -160,6 +160,8 @@ mnemonics! {
     PlantForest(_) => "plant_forest",
     GrowForest(_) => "grow_forest",
     SamplePath => "sample_path",
+    Entered => "entered",
+    CountReceiver { .. } => "count_receiver",
     Trace(_) => "trace",
 }
 
@@ -356,6 +358,7 @@ impl Printer<'_> {
             Op::PlantForest(roots) | Op::GrowForest(roots) => format!("{}+{}", roots.first, roots.count),
             Op::Count(counter) | Op::CountPath(counter) | Op::HashPath(counter) => counter.to_string(),
             Op::Trace(step) => step.to_string(),
+            Op::CountReceiver { cells, site } => format!("{cells}@{site}"),
             _ => return None,
         })
     }

@@ -221,7 +221,12 @@ impl Lowering<'_, '_> {
         if self.model.instrumentation.samples_paths() {
             self.tell_path(value);
         }
-        self.preserving_call(Stub::Yieldpoint, &[]);
+        let stub = match kind {
+            YieldKind::Prologue => Stub::Prologue,
+            YieldKind::Epilogue => Stub::Epilogue,
+            YieldKind::Loop | YieldKind::Header => Stub::Yieldpoint,
+        };
+        self.preserving_call(stub, &[]);
         let leave = self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.leave);
         let exit = self.exit_of(value, reason);
         self.builder.ins().brif(leave, exit, &[], next, &[]);

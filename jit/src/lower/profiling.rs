@@ -10,7 +10,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
 use holloway_profilers::kblpp::{Activation, NodeLayout};
 use holloway_vm::compiled::Stub;
-use holloway_vm::profiling::{NO_PATH, PathEnd, Roots, TraceFrame};
+use holloway_vm::profiling::{NO_PATH, PathEnd, Roots, TraceFrame, receiver_key};
 
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
 
@@ -49,6 +49,14 @@ impl Lowering<'_, '_> {
             }
             Op::PlantForest(roots) => self.plant_forest(args[0], roots),
             Op::GrowForest(roots) => self.grow_forest(args[0], roots),
+            Op::CountReceiver { cells, site } => {
+                let Some(displacement) = self.displacement(cells) else { return };
+                let table = self.constant(types::I64, displacement as u64);
+                let class = self.class_of(args[0]);
+                let class = self.builder.ins().uextend(types::I64, class);
+                let number = self.builder.ins().bor_imm_u(class, receiver_key(site) as i64);
+                self.preserving_call(Stub::CountPath, &[table, number]);
+            }
             Op::Trace(step) => {
                 let Some(frame) = self.trace_frame else { return };
                 let step = self.constant(types::I64, step);

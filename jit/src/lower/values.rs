@@ -216,6 +216,8 @@ impl Lowering<'_, '_> {
             | Op::PlantForest(_)
             | Op::GrowForest(_)
             | Op::SamplePath
+            | Op::Entered
+            | Op::CountReceiver { .. }
             | Op::Trace(_) => {
                 self.profiling(node.op, &node.args);
                 return;

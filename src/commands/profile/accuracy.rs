@@ -1,6 +1,7 @@
 //! `holloway profile accuracy`: every metric of section 6 of Bond & McKinley 2005, between an estimate and exact counts, and Shye's
 //! flow beside theirs.
 
+use super::calls;
 use super::load::load;
 use super::metrics::{EdgeScore, edge_score, lengths, named, weight_matching};
 use super::model::{Origin, Profile};
@@ -27,6 +28,7 @@ pub fn accuracy(arguments: &AccuracyArguments) -> Result<String, Stop> {
     let parts = [
         paths(&sampled, truth, hot, arguments.hot),
         (!edge_rows(&sampled, truth).is_empty()).then(|| edges(&sampled, truth)),
+        calls::accuracy(&sampled, truth),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     match parts.is_empty() {

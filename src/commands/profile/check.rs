@@ -8,6 +8,7 @@
 mod threads;
 
 use super::accuracy::{edges, paths, share};
+use super::calls::{self, rules};
 use super::load::read;
 use super::model::{PathCounts, Profile};
 use super::text::counted;
@@ -47,6 +48,7 @@ pub fn check(arguments: &CheckProfileArguments) -> Result<(String, ExitCode), St
     let parts = [
         paths(&profile, &profile, share(HOT)?, HOT),
         (!super::accuracy::edge_rows(&profile, &profile).is_empty()).then(|| edges(&profile, &profile)),
+        calls::accuracy(&profile, &profile),
     ];
     for part in parts.into_iter().flatten() {
         text.push('\n');
@@ -67,6 +69,8 @@ const RULES: &[Rule] = &[
     ("branches of sampled paths are the sampled edges", sampled_edges),
     ("the window took the samples", window),
     ("what was sampled was run", sampled_was_run),
+    ("the window of calls took the samples", rules::window),
+    ("what was sampled was called", rules::sampled_was_called),
     ("no more paths begin at a cut than end there", cuts),
     ("no code is left by an exit more often than it was entered", entries),
     ("the forest's single paths are the exact paths", single_paths),

@@ -1,5 +1,6 @@
 //! `holloway profile diff`: what became hotter or colder from one profile to another.
 
+use super::calls;
 use super::load::load;
 use super::metrics::{edge_score, named, path_overlap};
 use super::model::{Path, PathKey, Profile};
@@ -33,6 +34,10 @@ pub fn diff(arguments: &DiffArguments) -> Result<String, Stop> {
     text += &paths(&before, &after, arguments.top, &wanted);
     text.push('\n');
     text += &edges(&before, &after, arguments.top, &wanted);
+    if let Some(calls) = calls::diff(&before, &after, arguments.top, &wanted) {
+        text.push('\n');
+        text += &calls;
+    }
     Ok(text)
 }
 
@@ -61,13 +66,14 @@ pub fn same_program(one: &Profile, other: &Profile) -> Result<(), Stop> {
 }
 
 /// A change of a share, the largest first; then by what `K` is.
-fn ranked<K: Ord>(mut changes: Vec<(f64, f64, K)>) -> Vec<(f64, f64, K)> {
+pub fn ranked<K: Ord>(mut changes: Vec<(f64, f64, K)>) -> Vec<(f64, f64, K)> {
     changes.retain(|(before, after, _)| (after - before).abs() > LEAST);
     changes.sort_by(|a, b| (b.1 - b.0).abs().total_cmp(&(a.1 - a.0).abs()).then_with(|| a.2.cmp(&b.2)));
     changes
 }
 
-fn change(before: f64, after: f64) -> [String; 3] {
+/// The columns of a change.
+pub fn change(before: f64, after: f64) -> [String; 3] {
     [format!("{:+.2} %", (after - before) * 100.0), score(Some(before)), score(Some(after))]
 }
 

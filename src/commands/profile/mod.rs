@@ -6,6 +6,7 @@
 //! | `wellformed` | what is wrong with a file |
 //! | [`model`] | a profile to ask: paths that are the same are one, whatever version of the code ran them |
 //! | [`metrics`] | how close one is to another |
+//! | `calls` | call graphs: shown, compared, checked |
 //! | `text` | names of paths and branches, columns |
 //! | [`show`], [`diff`], [`check`], [`accuracy`], [`export`] | the commands |
 //!
@@ -13,6 +14,7 @@
 //! `wellformed` see to that, so that the commands may index and add without looking.
 
 pub mod accuracy;
+mod calls;
 pub mod check;
 pub mod diff;
 pub mod export;

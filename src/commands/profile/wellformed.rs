@@ -3,6 +3,7 @@
 
 use holloway_profilers::VersionId;
 use holloway_profilers::kblpp::{Gram, K, PathForest};
+use holloway_profilers::schedule::Counts;
 use holloway_profilers::stream::Lost;
 use holloway_vm::profiling::ProfileSpec;
 use holloway_vm::profiling::file::{CountRecord, ForestRecord, PathRecord, PlaceRecord, ProfileFile};
@@ -28,6 +29,7 @@ pub fn problems(file: &ProfileFile) -> Vec<String> {
     if let Some(forest) = &file.iterated {
         look.forest("the forest", forest);
     }
+    look.calls();
     look.profilers();
     look.threads();
     look.problems
@@ -58,9 +60,7 @@ impl<'f> Look<'f> {
     }
 
     fn place(&mut self, whose: &dyn Display, place: &PlaceRecord) {
-        if !self.methods.contains(&place.method) {
-            self.wrong(format_args!("{whose} refers to method {}, which is not there", place.method));
-        }
+        self.method(whose, place.method);
         if place.file as usize >= self.file.program.files.len() {
             let files = self.file.program.files.len();
             self.wrong(format_args!("{whose} refers to file {}, and there are {files}", place.file));
@@ -199,10 +199,7 @@ impl<'f> Look<'f> {
             self.counts_of(name, counts);
         }
         if let Some(sampled) = &self.file.sampled {
-            let window = &sampled.window;
-            let all = [window.ticks, window.windows, window.taken, window.skipped];
-            let all = all.into_iter().chain([window.ignored, window.restarted, window.cancelled]);
-            self.sum(&"the window", all.map(u128::from).sum());
+            self.window(&"the window", &sampled.window);
         }
         self.dropped("what was dropped", &self.file.dropped);
     }
@@ -308,6 +305,56 @@ impl<'f> Look<'f> {
         }
     }
 
+    fn calls(&mut self) {
+        let calls = &self.file.calls;
+        let samples = calls.sampled.as_ref();
+        let credited = calls.credited.as_ref().map(|of| &of.calls);
+        let all = [
+            ("exact calls", calls.exact.as_ref()),
+            ("sampled calls", samples.map(|of| &of.calls)),
+            ("credited calls", credited),
+        ];
+        for (name, records) in all.into_iter().filter_map(|(name, records)| Some((name, records?))) {
+            let mut known = BTreeSet::new();
+            for of in records {
+                self.place(&name, &of.site);
+                self.method(&name, of.callee);
+                if !known.insert((of.site.method, of.site.position, of.callee)) {
+                    self.wrong(format_args!("{name} have a call twice"));
+                }
+            }
+            self.sum(&name, records.iter().map(|of| u128::from(of.count)).sum());
+        }
+        let Some(samples) = samples else { return };
+        self.window(&"the window of calls", &samples.window);
+        for (at, of) in samples.contexts.iter().flatten().enumerate() {
+            let whose = format!("context {at}");
+            self.method(&whose, of.method);
+            if of.parent.is_some_and(|parent| parent as usize >= at)
+                || of.parent.is_some() != of.site.is_some()
+            {
+                self.wrong(format_args!("{whose} has no caller in front of it"));
+            }
+            if let Some(site) = &of.site {
+                self.place(&whose, site);
+            }
+        }
+        let contexts = samples.contexts.iter().flatten().map(|of| u128::from(of.count)).sum();
+        self.sum(&"the contexts", contexts);
+    }
+
+    fn method(&mut self, whose: &dyn Display, method: u32) {
+        if !self.methods.contains(&method) {
+            self.wrong(format_args!("{whose} refers to method {method}, which is not there"));
+        }
+    }
+
+    fn window(&mut self, whose: &dyn Display, window: &Counts) {
+        let all = [window.ticks, window.windows, window.taken, window.skipped];
+        let all = all.into_iter().chain([window.ignored, window.restarted, window.cancelled]);
+        self.sum(whose, all.map(u128::from).sum());
+    }
+
     /// Each profiler leaves its part, and no other does.
     fn profilers(&mut self) {
         let file = self.file;
@@ -317,6 +364,8 @@ impl<'f> Look<'f> {
             ("pep", "samples", file.sampled.is_some()),
             ("pep", "sampled edges", file.edges.sampled.is_some()),
             ("kblpp", "a forest", file.iterated.is_some()),
+            ("calls", "exact counts of calls", file.calls.exact.is_some()),
+            ("cbs", "samples of calls", file.calls.sampled.is_some()),
         ];
         for text in &file.profilers {
             if let Err(why) = text.parse::<ProfileSpec>() {

@@ -9,12 +9,15 @@ use super::Outcome;
 use super::frames::{Crossing, CrossingKind, Position};
 use super::leave::{self, Resume};
 use super::stubs::{self, Arguments, FLOAT_REGISTERS, INTEGER_REGISTERS, Saved};
+use crate::context::control;
 use crate::errors::{self, Raised};
-use crate::interpreter::machine::{FRAME_HEADER, Machine};
+use crate::interpreter::machine::{FRAME_HEADER, Machine, Slow};
+use crate::interpreter::slow::slow_path;
 use crate::loader::Method;
 use crate::vm::Machinery;
 use holloway_bytecode::{Function, FunctionId, Type};
 use std::mem::MaybeUninit;
+use std::sync::atomic::Ordering;
 
 /// Words of arguments that do not fit registers, at most: 255 parameters.
 const STACK_ARGUMENTS: usize = 256;
@@ -197,7 +200,7 @@ pub(super) unsafe extern "C" fn interpret_from_compiled(
             // SAFETY: `in_segment` made room for the frame.
             unsafe { *base.add(register) = bits };
         }
-        Resume { pc, base, raises: false }
+        Resume { pc, base, raises: false, enters: true }
     };
     // SAFETY: the frame is the stub's.
     unsafe { in_segment(vm, frame, saved.integers[1], definition.registers.len(), fill) }
@@ -230,10 +233,10 @@ pub(super) unsafe fn in_segment(
             leave::propagate(vm, frame);
             return 0;
         };
-        vm.context.stack_limit = thread.stack.limit();
+        let previous = thread.crossing;
+        vm.tell_stack_limit();
         let base = top.wrapping_add(FRAME_HEADER);
-        let crossing =
-            Crossing { previous: thread.crossing, kind: CrossingKind::ToInterpreter { frame, start } };
+        let crossing = Crossing { previous, kind: CrossingKind::ToInterpreter { frame, start } };
         // SAFETY: there is room.
         unsafe {
             *base.sub(1) = vm.code.stub() as u64;
@@ -245,7 +248,14 @@ pub(super) unsafe fn in_segment(
     unsafe { (*vm).threads.current_mut().crossing = &raw mut crossing };
     let mut machine = Machine { pc: resume.pc, base: resume.base, ctx };
     // SAFETY: as above.
-    let caught = !resume.raises || raise_pending(unsafe { &mut *vm }, &mut machine);
+    let mut caught = !resume.raises || raise_pending(unsafe { &mut *vm }, &mut machine);
+    // SAFETY: as above.
+    if resume.enters && unsafe { (*ctx).control.load(Ordering::Relaxed) } != control::NONE {
+        // The interpreter does this when it calls.
+        caught = slow_path(machine.pc, machine.base, ctx, Slow::PrologueYieldpoint);
+        // SAFETY: as above.
+        (machine.pc, machine.base) = unsafe { ((*ctx).resume_pc, (*ctx).resume_base) };
+    }
     // SAFETY: frames of verified, loaded code.
     let returned = caught && unsafe { crate::interpreter::run(machine, dispatch) };
     // SAFETY: as above.

@@ -11,6 +11,7 @@ use crate::layout::Header;
 use crate::natives::{self, NativeCall};
 use crate::vm::Machinery;
 use holloway_bytecode::Native;
+use holloway_profilers::schedule::YieldKind;
 
 /// The machinery behind a context.
 ///
@@ -29,7 +30,12 @@ pub(super) unsafe extern "C" fn yieldpoint(ctx: *mut Context, _: u64, _: u64, fr
     let place = vm.context.exit_place;
     vm.position = Position::Compiled(frame, place);
     let switches = vm.statistics.thread_switches;
-    let result = crate::interpreter::slow::yieldpoint(vm);
+    let kind = match vm.context.kind {
+        kind if kind == YieldKind::Prologue as u32 => YieldKind::Prologue,
+        kind if kind == YieldKind::Epilogue as u32 => YieldKind::Epilogue,
+        _ => YieldKind::Header,
+    };
+    let result = crate::interpreter::slow::yieldpoint(vm, Some(kind));
     // SAFETY: as above; other threads may have run in between.
     let vm = unsafe { machinery(ctx) };
     let stopped = match result {

@@ -59,6 +59,8 @@ pub struct Resume {
     pub base: *mut u64,
     /// The thread's pending error is to be thrown there.
     pub raises: bool,
+    /// A method is entered there by a call, whose yieldpoint comes first.
+    pub enters: bool,
 }
 
 /// Compiled code leaves at a place; its values are in the context. Gives the context, which the compiled frame returns.
@@ -227,14 +229,14 @@ pub fn rebuild(vm: &mut Machinery, base: *mut u64) -> Resume {
     let thread = vm.threads.current_mut();
     // A stack at its limit has room for a little more than its limit says, see `RegisterStack`.
     let base = thread.stack.grow_if_needed(base, more).unwrap_or(base);
-    vm.context.stack_limit = thread.stack.limit();
+    vm.tell_stack_limit();
     write_frames(vm, base)
 }
 
 /// The same; there is room.
 fn write_frames(vm: &mut Machinery, mut base: *mut u64) -> Resume {
     let pending = std::mem::take(&mut vm.compiled.pending);
-    let mut resume = Resume { pc: vm.code.stub(), base, raises: pending.raises };
+    let mut resume = Resume { pc: vm.code.stub(), base, raises: pending.raises, enters: false };
     let last = pending.frames.len() - 1;
     for (index, frame) in pending.frames.iter().rev().enumerate() {
         let function = &vm.program.functions[frame.function.index()];

@@ -46,7 +46,7 @@ impl ContextOffsets {
 /// `exit_place` if they can be seen by who walks the stack. Their addresses are in the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stub {
-    /// `()`: a yieldpoint that is taken; `leave` after.
+    /// `()`: the yieldpoint of a loop, which is taken; `leave` after.
     Yieldpoint,
     /// `(class offset)`: a new object in `result`, or null.
     Allocate,
@@ -70,11 +70,15 @@ pub enum Stub {
     SamplePath,
     /// `(step, address of a [`crate::profiling::TraceFrame`])`: with the C convention.
     Trace,
+    /// `()`: the yieldpoint of a method's entry, likewise.
+    Prologue,
+    /// `()`: the yieldpoint of a method's exit, likewise.
+    Epilogue,
 }
 
 impl Stub {
     /// All of them, in the order of the context.
-    pub const ALL: [Stub; 11] = [
+    pub const ALL: [Stub; 13] = [
         Stub::Yieldpoint,
         Stub::Allocate,
         Stub::AllocateArray,
@@ -86,6 +90,8 @@ impl Stub {
         Stub::GrowForest,
         Stub::SamplePath,
         Stub::Trace,
+        Stub::Prologue,
+        Stub::Epilogue,
     ];
 
     /// The name in listings.
@@ -102,13 +108,15 @@ impl Stub {
             Stub::GrowForest => "grow_forest",
             Stub::SamplePath => "sample_path",
             Stub::Trace => "trace",
+            Stub::Prologue => "prologue",
+            Stub::Epilogue => "epilogue",
         }
     }
 
     /// Where they are.
     pub(crate) fn addresses() -> [u64; Self::ALL.len()] {
         Self::ALL.map(|stub| match stub {
-            Stub::Yieldpoint => stubs::yieldpoint_stub as *const () as u64,
+            Stub::Yieldpoint => stubs::loop_stub as *const () as u64,
             Stub::Allocate => stubs::allocate_stub as *const () as u64,
             Stub::AllocateArray => stubs::allocate_array_stub as *const () as u64,
             Stub::Remember => stubs::remember_stub as *const () as u64,
@@ -119,6 +127,8 @@ impl Stub {
             Stub::GrowForest => stubs::grow_forest_stub as *const () as u64,
             Stub::SamplePath => stubs::sample_path_stub as *const () as u64,
             Stub::Trace => crate::profiling::trace_step as *const () as u64,
+            Stub::Prologue => stubs::prologue_stub as *const () as u64,
+            Stub::Epilogue => stubs::epilogue_stub as *const () as u64,
         })
     }
 }

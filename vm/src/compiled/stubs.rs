@@ -15,9 +15,10 @@
 
 #![cfg(target_arch = "x86_64")]
 
-use crate::context::Context;
+use crate::context::{Context, control};
 use crate::loader::Method;
 use crate::profiling::PathTableCells;
+use holloway_profilers::schedule::YieldKind;
 use holloway_profilers::stream::TableAddress;
 use std::arch::{global_asm, naked_asm};
 
@@ -215,7 +216,7 @@ macro_rules! preserving {
 }
 
 preserving! {
-    /// A yieldpoint that is taken.
+    /// A yieldpoint that is taken, of the kind that the context says.
     yieldpoint_stub => super::helpers::yieldpoint;
     /// An allocation that does not fit its run.
     allocate_stub => super::helpers::allocate;
@@ -233,6 +234,69 @@ preserving! {
     grow_forest_stub => crate::profiling::grow_forest;
     /// The end of a path where there is no yieldpoint.
     sample_path_stub => crate::profiling::sample_path;
+}
+
+/// The yieldpoint of a loop that is taken.
+#[unsafe(naked)]
+pub unsafe extern "C" fn loop_stub() {
+    naked_asm!(
+        "mov dword ptr [rdi + {kind}], {header}",
+        "jmp {slow}",
+        kind = const std::mem::offset_of!(Context, kind),
+        header = const YieldKind::Header as u32,
+        slow = sym yieldpoint_stub,
+    )
+}
+
+/// The yieldpoint of a method's entry that is taken. While calls are sampled and nothing else is to be done, most of them are only
+/// counted down, which takes no more than this.
+#[unsafe(naked)]
+pub unsafe extern "C" fn prologue_stub() {
+    naked_asm!(
+        "cmp dword ptr [rdi + {control}], {calls}",
+        "jne 2f",
+        "dec dword ptr [rdi + {skips}]",
+        "js 2f",
+        "mov qword ptr [rdi + {leave}], 0",
+        "ret",
+        "2:",
+        "mov dword ptr [rdi + {kind}], {prologue}",
+        "jmp {slow}",
+        control = const std::mem::offset_of!(Context, control),
+        calls = const control::CALLS,
+        skips = const std::mem::offset_of!(Context, skips),
+        leave = const std::mem::offset_of!(Context, leave),
+        kind = const std::mem::offset_of!(Context, kind),
+        prologue = const YieldKind::Prologue as u32,
+        slow = sym yieldpoint_stub,
+    )
+}
+
+/// The yieldpoint of a method's exit that is taken: likewise, if anybody samples there; else there is nothing to do.
+#[unsafe(naked)]
+pub unsafe extern "C" fn epilogue_stub() {
+    naked_asm!(
+        "cmp dword ptr [rdi + {control}], {calls}",
+        "jne 2f",
+        "cmp dword ptr [rdi + {epilogues}], 0",
+        "je 3f",
+        "dec dword ptr [rdi + {skips}]",
+        "js 2f",
+        "3:",
+        "mov qword ptr [rdi + {leave}], 0",
+        "ret",
+        "2:",
+        "mov dword ptr [rdi + {kind}], {epilogue}",
+        "jmp {slow}",
+        control = const std::mem::offset_of!(Context, control),
+        calls = const control::CALLS,
+        epilogues = const std::mem::offset_of!(Context, epilogues),
+        skips = const std::mem::offset_of!(Context, skips),
+        leave = const std::mem::offset_of!(Context, leave),
+        kind = const std::mem::offset_of!(Context, kind),
+        epilogue = const YieldKind::Epilogue as u32,
+        slow = sym yieldpoint_stub,
+    )
 }
 
 /// Counts a path in a hash table, like the stubs above, but called so often that it does the frequent thing itself: the slot where the

@@ -310,6 +310,15 @@ impl Machine {
             if entered == (*method).threshold {
                 return Flow::Slow(Slow::HotMethod);
             }
+        }
+        self.push_frame(method, count)
+    }
+
+    /// The same without counting the entry.
+    #[inline(always)]
+    pub fn push_frame(&mut self, method: *mut Method, count: usize) -> Flow {
+        // SAFETY: as `enter`.
+        unsafe {
             let base = self.base.wrapping_add(self.b());
             if base.wrapping_add((*method).frame) > (*self.ctx).stack_limit {
                 return Flow::Slow(Slow::GrowStack);

@@ -1,7 +1,7 @@
 //! The rare half of the interpreter: yieldpoints that are taken, calls of the system, instructions that need the
 //! collector, errors. Handlers leave to [`slow_path`] with the reason; it says whether and where to go on.
 
-use super::machine::{FRAME_HEADER, Machine, Object, Slow};
+use super::machine::{FRAME_HEADER, Flow, Machine, Object, Slow};
 use super::quick::Quick;
 use crate::adaptive;
 use crate::compiled::frames::Position;
@@ -9,13 +9,15 @@ use crate::compiled::{hot, library};
 use crate::context::{Context, NO_PATH};
 use crate::errors::{self, Failure, Raised, StopReason};
 use crate::layout::ObjectKind;
+use crate::loader::Method;
 use crate::natives;
-use crate::profiling;
+use crate::profiling::{self, Taken};
 use crate::signals::{COMPILED, INTERRUPT, TICK, TIMEOUT};
 use crate::threads;
 use crate::timer::TimerSource;
 use crate::vm::Machinery;
 use holloway_bytecode::{ClassId, ErrorKind, Op, code};
+use holloway_profilers::schedule::YieldKind;
 
 /// Handles `why` at `pc` in the frame `base`. True: go on at the context's `resume_pc` and `resume_base`. False: leave the
 /// interpreter; the machinery knows the reason.
@@ -33,8 +35,9 @@ pub fn slow_path(pc: *const u64, base: *mut u64, ctx: *mut Context, why: Slow) -
         return change_tier(ctx, machine, why);
     }
     let result = match why {
-        Slow::LoopYieldpoint | Slow::PrologueYieldpoint => yieldpoint(vm),
-        Slow::EpilogueYieldpoint => yieldpoint(vm).map(|()| leave(&mut machine)),
+        Slow::LoopYieldpoint => yieldpoint(vm, Some(YieldKind::Header)),
+        Slow::PrologueYieldpoint => yieldpoint(vm, prologue(&machine)),
+        Slow::EpilogueYieldpoint => yieldpoint(vm, Some(YieldKind::Epilogue)).map(|()| leave(&mut machine)),
         Slow::HotMethod => {
             hot_method(vm, &machine);
             Ok(())
@@ -44,6 +47,7 @@ pub fn slow_path(pc: *const u64, base: *mut u64, ctx: *mut Context, why: Slow) -
             Ok(())
         }
         Slow::Compiled | Slow::HotLoop => Ok(()),
+        Slow::GrowStack if vm.profiling.counts_calls() => counted_call(vm, &mut machine),
         Slow::GrowStack => grow_stack(vm, &mut machine),
         Slow::StackOverflow => Err(stack_overflow(vm)),
         Slow::Index => Err(index_error(&machine)),
@@ -80,7 +84,7 @@ fn change_tier(ctx: *mut Context, mut machine: Machine, why: Slow) -> bool {
         let (result, count) = unsafe {
             let vm = &mut *vm;
             let taken = vm.context.control.load(std::sync::atomic::Ordering::Relaxed) > 0;
-            let result = if taken { yieldpoint(vm) } else { Ok(()) };
+            let result = if taken { yieldpoint(vm, Some(YieldKind::Header)) } else { Ok(()) };
             (result, why == Slow::HotLoop)
         };
         match result {
@@ -99,17 +103,52 @@ fn change_tier(ctx: *mut Context, mut machine: Machine, why: Slow) -> bool {
 
 /// The method that the call at the machine's place enters has been entered often.
 fn hot_method(vm: &mut Machinery, machine: &Machine) {
+    let function = vm.code.function_of(called(machine));
+    hot::hot_method(vm, function);
+}
+
+/// The method that the call at the machine's place calls.
+fn called(machine: &Machine) -> *mut Method {
     let op = machine.word(0) as u8;
     let direct = op == Op::Call as u8
         || [Quick::Call0, Quick::Call1, Quick::Call2, Quick::Call3, Quick::Call4]
             .iter()
             .any(|q| q.number() == op);
-    let method = match direct {
-        true => machine.x() as *mut crate::loader::Method,
+    match direct {
+        true => machine.x() as *mut Method,
         false => machine.lookup(machine.object(machine.arg(0)), machine.x() as i32),
-    };
-    let function = vm.code.function_of(method);
-    hot::hot_method(vm, function);
+    }
+}
+
+/// What the yieldpoint of a method's entry is: that of its compiled code comes next if it has some.
+fn prologue(machine: &Machine) -> Option<YieldKind> {
+    (machine.word(0) as u8 != Quick::EnterCompiled.number()).then_some(YieldKind::Prologue)
+}
+
+/// Does the call at the machine's place, which is counted.
+fn counted_call(vm: &mut Machinery, machine: &mut Machine) -> Result<(), Failure> {
+    let (site, method) = (machine.pc, called(machine));
+    let callee = vm.code.function_of(method);
+    let count = (machine.word(0) >> 8) as u8 as usize;
+    for _ in 0..2 {
+        vm.context.stack_limit = vm.threads.current_mut().stack.limit();
+        let flow = machine.push_frame(method, count);
+        vm.tell_stack_limit();
+        match flow {
+            Flow::Slow(Slow::GrowStack) => grow_stack(vm, machine)?,
+            Flow::Slow(Slow::StackOverflow) => break,
+            Flow::Slow(Slow::PrologueYieldpoint) => {
+                profiling::count_interpreted(vm, site, callee);
+                vm.position = Position::Interpreted(machine.pc, machine.base);
+                return yieldpoint(vm, prologue(machine));
+            }
+            _ => {
+                profiling::count_interpreted(vm, site, callee);
+                return Ok(());
+            }
+        }
+    }
+    Err(stack_overflow(vm))
 }
 
 /// A `new` is executed for the first time: from now on it is an ordinary one, which is executed next.
@@ -147,8 +186,9 @@ fn fail(vm: &mut Machinery, pc: *const u64, base: *mut u64, failure: Failure) ->
 }
 
 /// A yieldpoint that is taken: counts where counting is on, takes signals, switches threads on a tick.
-/// The thread stands at the machinery's position; afterwards other threads may have run.
-pub fn yieldpoint(vm: &mut Machinery) -> Result<(), Failure> {
+/// The thread stands at the machinery's position; afterwards other threads may have run. The kind is nothing if the yieldpoint
+/// is followed by another one of the same call.
+pub fn yieldpoint(vm: &mut Machinery, kind: Option<YieldKind>) -> Result<(), Failure> {
     vm.statistics.yieldpoints_taken += 1;
     vm.reset_control();
     let mut signals = vm.signals.take();
@@ -175,7 +215,8 @@ pub fn yieldpoint(vm: &mut Machinery) -> Result<(), Failure> {
     }
     // Interpreted code ends no path.
     let path = std::mem::replace(&mut vm.context.path, NO_PATH);
-    if profiling::yieldpoint(vm, ticked, path, vm.context.exit_place) {
+    let taken = Taken { kind, path, place: vm.context.exit_place };
+    if profiling::yieldpoint(vm, ticked, taken) {
         threads::preempt(vm);
     }
     Ok(())
@@ -207,7 +248,7 @@ fn grow_stack(vm: &mut Machinery, machine: &mut Machine) -> Result<(), Failure> 
     match stack.grow(machine.base, more) {
         Some(base) => {
             machine.base = base;
-            vm.context.stack_limit = stack.limit();
+            vm.tell_stack_limit();
             Ok(())
         }
         None => Err(stack_overflow(vm)),

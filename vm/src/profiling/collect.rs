@@ -1,5 +1,6 @@
 //! What the profilers found, as values: read while the machine does not run.
 
+use super::calls::{CreditedCalls, SampledCalls};
 use super::spec::ProfileOptions;
 use super::state::{Profiling, Version};
 use super::threads::CountedThread;
@@ -7,6 +8,7 @@ use super::trace::Traced;
 use crate::compiled::{Entry, Level};
 use crate::vm::Machinery;
 use holloway_bytecode::{FunctionId, Op, code};
+use holloway_profilers::calls::CallGraph;
 use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::kblpp::{Forest, PathForest};
 use holloway_profilers::paths::PathDag;
@@ -78,6 +80,12 @@ pub struct Collected {
     pub sampled: Option<Sampled>,
     /// Paths over several iterations.
     pub iterated: Option<Iterated>,
+    /// Exact calls, of all tiers.
+    pub calls: Option<CallGraph>,
+    /// Sampled calls.
+    pub sampled_calls: Option<SampledCalls>,
+    /// The same with credit for inlined calls.
+    pub credited_calls: Option<CreditedCalls>,
     /// Paths that were begun and dropped, by reason.
     pub losses: Losses,
     /// Operations on hash tables of exact paths.
@@ -147,12 +155,17 @@ fn baseline(vm: &Machinery) -> EdgeProfile {
 /// Everything that was found so far.
 pub(crate) fn collect(vm: &Machinery) -> Collected {
     let profiling = &vm.profiling;
-    let sampled = profiling.schedule.as_ref().map(|schedule| Sampled {
+    let window = |client: Option<usize>| Some(*profiling.schedule.as_ref()?.window(client?).counts());
+    let sampled = window(profiling.clients.pep).map(|window| Sampled {
         paths: profiling.samples.paths(),
         edges: profiling.samples.edges(),
-        window: *schedule.window(0).counts(),
+        window,
     });
     let (counted, threads) = profiling.counted();
+    let calls = profiling.exact_calls(vm, &counted);
+    let sampled_calls = window(profiling.clients.cbs)
+        .zip(profiling.sampler.as_ref())
+        .map(|(window, sampler)| sampler.found(window));
     Collected {
         options: profiling.options,
         baseline: baseline(vm),
@@ -166,6 +179,9 @@ pub(crate) fn collect(vm: &Machinery) -> Collected {
         hash_operations: counted.hash_operations,
         hash_probes: counted.hash_probes,
         threads,
+        calls,
+        sampled_calls,
+        credited_calls: profiling.credited_calls(),
         trace: profiling.trace.steps.clone(),
     }
 }

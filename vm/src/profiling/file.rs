@@ -9,6 +9,7 @@ mod threads;
 
 pub use threads::ThreadRecord;
 
+use super::call_records::{self, CallRecords};
 use super::collect::{Collected, CollectedVersion, Iterated};
 use super::threads::CountedThread;
 use crate::compiled::Entry;
@@ -57,6 +58,9 @@ pub struct ProfileFile {
     pub sampled: Option<SampleRecord>,
     /// Paths over several iterations.
     pub iterated: Option<ForestRecord>,
+    /// Calls. Older files have none.
+    #[serde(default)]
+    pub calls: CallRecords,
     /// Paths that were begun and dropped, by reason.
     pub dropped: BTreeMap<String, u64>,
     /// Work on tables.
@@ -255,6 +259,10 @@ impl ProfileFile {
         let threads = found.threads.as_ref();
         let threads =
             threads.map(|threads| threads.iter().map(|thread| writer.thread(thread, found)).collect());
+        let calls = call_records::records(found, &mut |method, position| {
+            writer.methods.insert(method);
+            writer.place(method, position)
+        });
         ProfileFile {
             format: FORMAT.into(),
             version: VERSION,
@@ -272,6 +280,7 @@ impl ProfileFile {
                 .as_ref()
                 .map(|sampled| SampleRecord { paths: count_records(&sampled.paths), window: sampled.window }),
             iterated: found.iterated.as_ref().map(forest_record),
+            calls,
             dropped: dropped(&found.losses),
             work: WorkRecord { hash_operations: found.hash_operations, hash_probes: found.hash_probes },
             threads,

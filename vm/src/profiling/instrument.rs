@@ -2,9 +2,10 @@
 //! count, [`Instrumented`] says what the counts of one piece of code mean.
 
 use holloway_bytecode::FunctionId;
+use holloway_profilers::calls::{CallEdge, CallSite};
 use holloway_profilers::edges::SparseCounters;
 use holloway_profilers::paths::{PathDag, Placement};
-use holloway_profilers::{BranchArm, Edge, PathNumber};
+use holloway_profilers::{BlockId, BranchArm, Edge, MethodId, PathNumber};
 
 /// What compiled code is to count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -13,6 +14,10 @@ pub struct Instrumentation {
     pub edges: bool,
     /// Paths.
     pub paths: Option<PathInstrumentation>,
+    /// Every call, inlined ones included.
+    pub calls: bool,
+    /// It is to be known which calls paths pass.
+    pub calls_on_paths: bool,
 }
 
 /// What is done with path numbers.
@@ -70,11 +75,14 @@ pub struct PathTableCells {
     pub slots: u64,
     /// What to shift by.
     pub shift: u64,
-    /// Whose table it is.
+    /// Whose table it is; with [`PathTableCells::OF_CALLS`], of its calls.
     pub version: u64,
 }
 
 impl PathTableCells {
+    /// Added to the version: the table has no paths, but calls.
+    pub const OF_CALLS: u64 = 1 << 32;
+
     /// How many counters that are.
     pub const COUNT: usize = size_of::<Self>() / 8;
 }
@@ -85,9 +93,14 @@ impl Instrumentation {
         self.paths.is_some_and(|paths| paths.sampled)
     }
 
+    /// Must it be known where inlined methods are entered.
+    pub fn marks_calls(&self) -> bool {
+        self.calls || self.calls_on_paths
+    }
+
     /// Is anything to be counted.
     pub fn is_needed(&self) -> bool {
-        self.edges || self.paths.is_some()
+        self.edges || self.paths.is_some() || self.calls
     }
 }
 
@@ -98,6 +111,40 @@ pub struct Instrumented {
     pub edges: Option<VersionEdges>,
     /// Paths.
     pub paths: Option<VersionPaths>,
+    /// Calls.
+    pub calls: Option<VersionCalls>,
+}
+
+/// The calls of a piece of code.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct VersionCalls {
+    /// Calls of which the callee is known, inlined or not, each with the number of its counter. The same call may be there several
+    /// times.
+    pub counted: Vec<(CallEdge, u32)>,
+    /// Calls through tables, if there are any.
+    pub receivers: Option<ReceiverTable>,
+}
+
+/// Calls through tables are counted in a hash table, by site and class of the receiver.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ReceiverTable {
+    /// The first of its [`PathTableCells`].
+    pub cells: u32,
+    /// The sites, as functions and instructions, by their numbers.
+    pub sites: Vec<(FunctionId, u32)>,
+}
+
+/// A call in a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BlockCall {
+    /// The block.
+    pub block: BlockId,
+    /// The source's call.
+    pub site: CallSite,
+    /// What is called; nothing if that is found in a table.
+    pub callee: Option<MethodId>,
+    /// Is the callee inlined.
+    pub inlined: bool,
 }
 
 /// The edges of a piece of code that are outcomes of branches: not all have a counter.
@@ -135,6 +182,8 @@ pub struct VersionPaths {
     /// For loops of which only samples are taken: the number that their yieldpoint tells, and the one that it means if the end
     /// of a path seen just before is that in front of the loop.
     pub first_rounds: Vec<(PathNumber, PathNumber)>,
+    /// The calls in blocks, if paths are to be asked for them.
+    pub calls: Vec<BlockCall>,
     /// Which edges are which outcomes of branches, if steps are traced.
     pub outcomes: Vec<(Edge, BranchArm)>,
 }

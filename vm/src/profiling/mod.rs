@@ -1,4 +1,4 @@
-//! Profiling of compiled code: what it is to count, where the counts are, and what comes of them.
+//! Profiling: what code is to count, where the counts are, and what comes of them.
 //!
 //! | file | what it does |
 //! |---|---|
@@ -7,13 +7,16 @@
 //! | `tally` | the tables in which a green thread counts, or all together |
 //! | `threads` | which of them the running thread counts in |
 //! | `spec` | what is asked for |
+//! | `calls` | calls, exact and sampled |
 //! | `state` | the profilers at work: ends of paths, yieldpoints |
 //! | `trace` | for tests: every step of compiled code |
 //! | `collect` | what they found |
-//! | [`file`] | the same as a file |
+//! | [`file`], `call_records` | the same as a file |
 //!
 //! With nothing to be profiled none of this exists, and compiled code is the same as ever.
 
+mod call_records;
+mod calls;
 mod collect;
 mod counters;
 pub mod file;
@@ -25,17 +28,20 @@ mod threads;
 mod trace;
 
 pub use crate::context::NO_PATH;
+pub use call_records::{CallRecord, CallRecords, CallSampleRecord, ContextRecord, CreditRecord};
+pub(crate) use calls::count_interpreted;
+pub use calls::{CreditedCalls, SampledCalls, receiver_key};
 pub(crate) use collect::collect;
 pub use collect::{Collected, CollectedVersion, Iterated, Sampled};
 pub use counters::CounterNumbers;
 pub use instrument::{
-    Instrumentation, Instrumented, MOST_IN_ARRAY, PathInstrumentation, PathTableCells, Roots, Storage,
-    VersionEdges, VersionPaths,
+    BlockCall, Instrumentation, Instrumented, MOST_IN_ARRAY, PathInstrumentation, PathTableCells,
+    ReceiverTable, Roots, Storage, VersionCalls, VersionEdges, VersionPaths,
 };
-pub use spec::{PepOptions, ProfileOptions, ProfileSpec};
+pub use spec::{CallsAt, CbsOptions, PepOptions, ProfileOptions, ProfileSpec};
 pub use state::{PathEnd, Version};
 pub(crate) use state::{
-    Profiling, count_new_path, grow_forest, plant_forest, sample_path, trace_step, yieldpoint,
+    Profiling, Taken, count_new_path, grow_forest, plant_forest, sample_path, trace_step, yieldpoint,
 };
 pub use tally::Counted;
 pub use threads::CountedThread;

@@ -6,6 +6,8 @@
 //! | `blpp[:storage=array\|hash]` | exact counts of Ball-Larus paths |
 //! | `pep[:samples=64,stride=17,schedule=simplified,placement=smart,skip=round-robin,overrun=ignore,seed=0]` | PEP: sampled paths and edges |
 //! | `kblpp:k=8` | exact counts of paths over k iterations |
+//! | `calls` | exact counts of calls, in all tiers |
+//! | `cbs[:samples=16,stride=3,schedule=arnold-grove,at=prologue,skip=round-robin,overrun=ignore,seed=0,depth=1,decay=0,credit=none]` | counter-based samples of calls |
 //!
 //! Each key is a line of a profiler's table below; the error messages are made from these lines.
 
@@ -29,6 +31,10 @@ pub struct ProfileOptions {
     pub kblpp: Option<K>,
     /// Each green thread counts by itself, too.
     pub per_thread: bool,
+    /// Exact calls.
+    pub calls: bool,
+    /// Sampled calls.
+    pub cbs: Option<CbsOptions>,
     /// Every step of code whose paths are profiled: for tests, which no spec asks for.
     pub traced: bool,
 }
@@ -42,6 +48,30 @@ pub struct PepOptions {
     pub placement: Placement,
 }
 
+/// How calls are sampled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CbsOptions {
+    /// The window after a tick.
+    pub window: Parameters,
+    /// Which yieldpoints are its opportunities.
+    pub at: CallsAt,
+    /// How many calls of a stack are looked at, the innermost first; 0 for all.
+    pub depth: u32,
+    /// After so many samples all weights are halved; 0 for never.
+    pub decay: u64,
+    /// Inlined calls are credited through the paths that PEP samples.
+    pub credit: bool,
+}
+
+/// Yieldpoints of calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CallsAt {
+    /// Where methods are entered.
+    Prologue,
+    /// Where methods are entered and where they are left.
+    Both,
+}
+
 /// One profiler with its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProfileSpec {
@@ -53,6 +83,10 @@ pub enum ProfileSpec {
     Pep(PepOptions),
     /// `kblpp`.
     Kblpp(K),
+    /// `calls`.
+    Calls,
+    /// `cbs`.
+    Cbs(CbsOptions),
 }
 
 /// The profilers by name, with a key and its values for each parameter.
@@ -72,18 +106,46 @@ const PROFILERS: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     ("kblpp", &[("k", "a number from 2 to 1024")]),
+    ("calls", &[]),
+    (
+        "cbs",
+        &[
+            ("samples", "a number from 1 to 4294967295"),
+            ("stride", "a number from 1 to 4294967295"),
+            ("schedule", "`arnold-grove`, `simplified` or `timer`"),
+            ("at", "`prologue` or `both`"),
+            ("skip", "`round-robin`, `random` or `jikes`"),
+            ("overrun", "`ignore`, `restart` or `cancel`"),
+            ("seed", "a number"),
+            ("depth", "a number from 1 to 1000000, or `all`"),
+            ("decay", "a number of samples from 1 to 18446744073709551615, or 0 for no decay"),
+            ("credit", "`none` or `paths`"),
+        ],
+    ),
 ];
 
 /// What PEP's authors found best: PEP(64,17).
 const SAMPLES: u32 = 64;
 /// See [`SAMPLES`].
 const STRIDE: u32 = 17;
+/// What Arnold and Grove found a good choice for calls: CBS(16,3).
+const CALL_SAMPLES: u32 = 16;
+/// See [`CALL_SAMPLES`].
+const CALL_STRIDE: u32 = 3;
+/// The deepest contexts that can be asked for by a number.
+const DEEPEST: u32 = 1_000_000;
 /// The k of the table in the design: a few iterations, at little cost.
 const USUAL_K: u32 = 8;
 
 /// The words for placements.
 const PLACEMENTS: &[(&str, Placement)] =
     &[("smart", Placement::Smart), ("naive", Placement::Naive), ("hot", Placement::Hot)];
+
+/// The words for yieldpoints of calls.
+const CALLS_AT: &[(&str, CallsAt)] = &[("prologue", CallsAt::Prologue), ("both", CallsAt::Both)];
+
+/// The words for crediting inlined calls.
+const CREDITS: &[(&str, bool)] = &[("none", false), ("paths", true)];
 
 /// The parameters of a spec, by key.
 struct Keys<'a> {
@@ -166,14 +228,36 @@ impl FromStr for ProfileSpec {
                 let k = K::new(k).map_err(|_| keys.wrong("k", &k.to_string()))?;
                 ProfileSpec::Kblpp(k)
             }
+            "calls" => ProfileSpec::Calls,
+            "cbs" => ProfileSpec::Cbs(cbs(&keys)?),
             _ => ProfileSpec::Edges,
         })
     }
 }
 
 fn pep(keys: &Keys<'_>) -> Result<PepOptions, String> {
-    let shape = keys.value("schedule", Shape::Simplified)?;
-    let (samples, stride) = (keys.value("samples", SAMPLES)?, keys.value("stride", STRIDE)?);
+    let window = window(keys, Shape::Simplified, SAMPLES, STRIDE)?;
+    Ok(PepOptions { window, placement: keys.one_of("placement", PLACEMENTS, Placement::Smart)? })
+}
+
+fn cbs(keys: &Keys<'_>) -> Result<CbsOptions, String> {
+    let window = window(keys, Shape::ArnoldGrove, CALL_SAMPLES, CALL_STRIDE)?;
+    let depth = match keys.text("depth") {
+        Some("all") => 0,
+        _ => keys.value("depth", 1)?,
+    };
+    if depth > DEEPEST || depth == 0 && keys.text("depth") != Some("all") {
+        return Err(keys.wrong("depth", &depth.to_string()));
+    }
+    let (at, decay) = (keys.one_of("at", CALLS_AT, CallsAt::Prologue)?, keys.value("decay", 0)?);
+    let credit = keys.one_of("credit", CREDITS, false)?;
+    Ok(CbsOptions { window, at, depth, decay, credit })
+}
+
+/// The keys that every sampler has.
+fn window(keys: &Keys<'_>, shape: Shape, samples: u32, stride: u32) -> Result<Parameters, String> {
+    let shape = keys.value("schedule", shape)?;
+    let (samples, stride) = (keys.value("samples", samples)?, keys.value("stride", stride)?);
     let window = match shape {
         Shape::Timer => match keys.text("samples").or(keys.text("stride")) {
             Some(_) => {
@@ -185,10 +269,26 @@ fn pep(keys: &Keys<'_>) -> Result<PepOptions, String> {
         },
         _ => Parameters::new(shape, samples, stride).map_err(|error| error.to_string())?,
     };
-    let window = window
+    Ok(window
         .with_skip(keys.value("skip", Skip::RoundRobin)?, keys.value("seed", 0u64)?)
-        .with_overrun(keys.value("overrun", Overrun::Ignore)?);
-    Ok(PepOptions { window, placement: keys.one_of("placement", PLACEMENTS, Placement::Smart)? })
+        .with_overrun(keys.value("overrun", Overrun::Ignore)?))
+}
+
+/// The word for a value among a few.
+fn word<T: PartialEq>(words: &[(&'static str, T)], value: T) -> &'static str {
+    words.iter().find(|known| known.1 == value).map_or("", |known| known.0)
+}
+
+/// What all samplers have, with `between` in front of the rarer keys.
+fn write_window(f: &mut fmt::Formatter<'_>, window: &Parameters, between: &str) -> fmt::Result {
+    if window.shape() != Shape::Timer {
+        write!(f, "samples={},stride={},", window.samples(), window.stride())?;
+    }
+    write!(f, "schedule={},{between}", window.shape())?;
+    if (window.skip(), window.overrun(), window.seed()) != (Skip::RoundRobin, Overrun::Ignore, 0) {
+        write!(f, ",skip={},overrun={},seed={}", window.skip(), window.overrun(), window.seed())?;
+    }
+    Ok(())
 }
 
 impl Display for ProfileSpec {
@@ -199,19 +299,23 @@ impl Display for ProfileSpec {
             ProfileSpec::Blpp(Storage::Hash) => f.write_str("blpp:storage=hash"),
             ProfileSpec::Pep(PepOptions { window, placement }) => {
                 f.write_str("pep:")?;
-                if window.shape() != Shape::Timer {
-                    write!(f, "samples={},stride={},", window.samples(), window.stride())?;
-                }
-                let placement =
-                    PLACEMENTS.iter().find(|known| known.1 == *placement).map_or("", |known| known.0);
-                write!(f, "schedule={},placement={placement}", window.shape())?;
-                if (window.skip(), window.overrun(), window.seed()) != (Skip::RoundRobin, Overrun::Ignore, 0)
-                {
-                    write!(f, ",skip={},overrun={},seed={}", window.skip(), window.overrun(), window.seed())?;
-                }
-                Ok(())
+                write_window(f, window, &format!("placement={}", word(PLACEMENTS, *placement)))
             }
             ProfileSpec::Kblpp(k) => write!(f, "kblpp:k={}", k.get()),
+            ProfileSpec::Calls => f.write_str("calls"),
+            ProfileSpec::Cbs(CbsOptions { window, at, depth, decay, credit }) => {
+                f.write_str("cbs:")?;
+                write_window(f, window, &format!("at={}", word(CALLS_AT, *at)))?;
+                match depth {
+                    0 => f.write_str(",depth=all")?,
+                    1 => {}
+                    depth => write!(f, ",depth={depth}")?,
+                }
+                if *decay > 0 {
+                    write!(f, ",decay={decay}")?;
+                }
+                f.write_str(if *credit { ",credit=paths" } else { "" })
+            }
         }
     }
 }
@@ -224,6 +328,8 @@ impl ProfileOptions {
             ProfileSpec::Blpp(storage) => self.blpp.replace(storage).is_some(),
             ProfileSpec::Pep(pep) => self.pep.replace(pep).is_some(),
             ProfileSpec::Kblpp(k) => self.kblpp.replace(k).is_some(),
+            ProfileSpec::Calls => std::mem::replace(&mut self.calls, true),
+            ProfileSpec::Cbs(cbs) => self.cbs.replace(cbs).is_some(),
         };
         match before {
             true => Err("each profiler can be asked for once".into()),
@@ -237,7 +343,9 @@ impl ProfileOptions {
         let blpp = self.blpp.map(ProfileSpec::Blpp);
         let pep = self.pep.map(ProfileSpec::Pep);
         let kblpp = self.kblpp.map(ProfileSpec::Kblpp);
-        [edges, blpp, pep, kblpp].into_iter().flatten().collect()
+        let calls = self.calls.then_some(ProfileSpec::Calls);
+        let cbs = self.cbs.map(ProfileSpec::Cbs);
+        [edges, blpp, pep, kblpp, calls, cbs].into_iter().flatten().collect()
     }
 
     /// What compiled code must count for them. All path profilers share one numbering: PEP's placement is that of all.
@@ -251,7 +359,12 @@ impl ProfileOptions {
                 traced: self.traced,
             }
         });
-        Instrumentation { edges: self.edges, paths }
+        Instrumentation {
+            edges: self.edges,
+            paths,
+            calls: self.calls,
+            calls_on_paths: self.cbs.is_some_and(|cbs| cbs.credit),
+        }
     }
 }
 
@@ -276,12 +389,22 @@ mod tests {
         let text = "pep:stride=3,samples=16,schedule=arnold-grove,placement=hot";
         assert_eq!(text.parse(), Ok(ProfileSpec::Pep(pep)));
         assert_eq!("kblpp:k=3".parse(), Ok(ProfileSpec::Kblpp(K::new(3).expect("in range"))));
+        assert_eq!("calls".parse(), Ok(ProfileSpec::Calls));
+        let window = Parameters::new(Shape::ArnoldGrove, 16, 3).expect("in range");
+        let cbs = CbsOptions { window, at: CallsAt::Prologue, depth: 1, decay: 0, credit: false };
+        assert_eq!("cbs".parse(), Ok(ProfileSpec::Cbs(cbs)));
+        let cbs = CbsOptions { at: CallsAt::Both, depth: 0, decay: 1000, ..cbs };
+        assert_eq!("cbs:at=both,depth=all,decay=1000".parse(), Ok(ProfileSpec::Cbs(cbs)));
     }
 
     #[test]
     fn specs_are_written_as_they_are_read() {
         for text in [
             "edges",
+            "calls",
+            "cbs:samples=16,stride=3,schedule=arnold-grove,at=both",
+            "cbs:schedule=timer,at=prologue,depth=5,decay=100,credit=paths",
+            "cbs:samples=1,stride=7,schedule=simplified,at=both,skip=jikes,overrun=cancel,seed=1,depth=all",
             "blpp:storage=hash",
             "kblpp:k=16",
             "pep:schedule=timer,placement=naive",
@@ -295,7 +418,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_with_what_would_be_right() {
         for (text, part) in [
-            ("paths", "there are edges, blpp, pep, kblpp"),
+            ("paths", "there are edges, blpp, pep, kblpp, calls, cbs"),
             ("edges:k=1", "`edges` has no keys"),
             ("pep:sample=3", "its keys are samples"),
             ("pep:samples", "key=value"),
@@ -306,6 +429,11 @@ mod tests {
             ("kblpp:k=1", "from 2 to 1024"),
             ("kblpp:k=9999", "from 2 to 1024"),
             ("blpp:storage=disk", "`array` or `hash`"),
+            ("calls:at=both", "`calls` has no keys"),
+            ("cbs:at=epilogue", "at is `prologue` or `both`"),
+            ("cbs:depth=0", "depth is a number from 1 to 1000000, or `all`"),
+            ("cbs:decay=half", "decay is a number of samples"),
+            ("cbs:schedule=timer,samples=2", "no samples"),
         ] {
             assert!(refused(text).contains(part), "{text}: {}", refused(text));
         }

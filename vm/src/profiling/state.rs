@@ -4,9 +4,10 @@
 //! sampling schedule are the machine's; what is counted goes into the tables of the running green thread ([`super::threads`]), and what
 //! an activation must remember is in its frame.
 
+use super::calls::{self, CallSampler, ExactCalls};
 use super::counters::{CounterArea, CounterNumbers};
-use super::instrument::{Instrumentation, Instrumented, PathTableCells, VersionPaths};
-use super::spec::ProfileOptions;
+use super::instrument::{Instrumentation, Instrumented, PathTableCells, VersionCalls, VersionPaths};
+use super::spec::{CallsAt, ProfileOptions};
 use super::tally::{Counted, TableCells};
 use super::threads::{CountedThread, Tallies};
 use super::trace::{Trace, TraceFrame};
@@ -77,8 +78,21 @@ pub(crate) struct Profiling {
     /// The samples of all threads: what compilers are told does not depend on who counts by itself.
     pub(super) samples: SampledPaths,
     pub(super) trace: Trace,
+    /// Exact counts of calls, if they are kept.
+    pub(super) exact_calls: Option<ExactCalls>,
+    pub(super) sampler: Option<CallSampler>,
+    pub(super) clients: Clients,
+    /// How many opportunities the stubs may let pass, as they were told.
+    told: u32,
     /// The end of a path that was seen last is in front of a loop: its code, and the number that the loop's yieldpoint tells.
     entered: Option<(VersionId, PathNumber)>,
+}
+
+/// Who samples, by position among the clients of the schedule.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clients {
+    pub pep: Option<usize>,
+    pub cbs: Option<usize>,
 }
 
 impl Profiling {
@@ -88,12 +102,23 @@ impl Profiling {
             true => Some(CounterArea::new().map_err(|error| format!("no memory for counters: {error}"))?),
             false => None,
         };
-        let schedule = match options.pep {
-            Some(pep) => {
-                let client = Client { kinds: Kinds::PATH_ENDS, parameters: pep.window };
-                Some(Schedule::new(&[client]).map_err(|error| error.to_string())?)
-            }
-            None => None,
+        if options.cbs.is_some_and(|cbs| cbs.credit) && options.pep.is_none() {
+            return Err(
+                "cbs:credit=paths credits calls through the paths of `pep`, which was not asked for".into()
+            );
+        }
+        let (mut clients, mut samplers) = (Clients::default(), Vec::new());
+        if let Some(pep) = options.pep {
+            clients.pep = Some(samplers.len());
+            samplers.push(Client { kinds: Kinds::PATH_ENDS, parameters: pep.window });
+        }
+        if let Some(cbs) = options.cbs {
+            clients.cbs = Some(samplers.len());
+            samplers.push(Client { kinds: cbs.at.kinds(), parameters: cbs.window });
+        }
+        let schedule = match &*samplers {
+            [] => None,
+            samplers => Some(Schedule::new(samplers).map_err(|error| error.to_string())?),
         };
         Ok(Profiling {
             options,
@@ -104,6 +129,10 @@ impl Profiling {
             schedule,
             samples: SampledPaths::default(),
             trace: Trace::default(),
+            exact_calls: options.calls.then(ExactCalls::default),
+            sampler: options.cbs.map(CallSampler::new).transpose()?,
+            clients,
+            told: 0,
             entered: None,
         })
     }
@@ -165,6 +194,11 @@ impl Profiling {
         self.schedule.is_some()
     }
 
+    /// Are samples of calls taken where methods are left, too.
+    pub fn samples_epilogues(&self) -> bool {
+        self.options.cbs.is_some_and(|cbs| cbs.at == CallsAt::Both)
+    }
+
     /// The edge profile of what was sampled so far, if anything was.
     pub fn sampled_edges(&self) -> Option<EdgeProfile> {
         (self.samples.distinct() > 0).then(|| self.samples.edges())
@@ -172,8 +206,15 @@ impl Profiling {
 
     /// Code was installed.
     pub fn installed(&mut self, code: CodeId, version: Version, context: &mut Context) {
+        let told = self.tables.len();
         if let Some(VersionPaths { table: Some(cells), .. }) = version.instrumented.paths {
-            self.tables.push((VersionId(code.0), cells));
+            self.tables.push(TableCells { version: VersionId(code.0), cells, of_calls: false });
+        }
+        if let Some(VersionCalls { receivers: Some(table), .. }) = &version.instrumented.calls {
+            let cells = table.cells;
+            self.tables.push(TableCells { version: VersionId(code.0), cells, of_calls: true });
+        }
+        if self.tables.len() > told {
             // The other threads are told when they run.
             self.attach(context);
         }
@@ -226,16 +267,36 @@ fn paths_of(versions: &BTreeMap<u32, Version>, version: VersionId) -> Option<&Ve
     versions.get(&version.0)?.instrumented.paths.as_ref()
 }
 
-/// A yieldpoint was taken, after a tick or in an open window: `path` ends there, if any does, of the code at `place`. Samples if the
-/// schedule says so, and sets the control word to what the schedule needs. True if threads are to be switched.
-pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, path: u64, place: u64) -> bool {
+/// A yieldpoint that was taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    /// What it is of a method; nothing if the method is entered once more, by its compiled code.
+    pub kind: Option<YieldKind>,
+    /// The path that ends there, or [`NO_PATH`].
+    pub path: u64,
+    /// The place in compiled code.
+    pub place: u64,
+}
+
+/// A yieldpoint was taken, after a tick or in an open window. Samples if the schedule says so, and sets the control word to what the
+/// schedule needs. True if threads are to be switched.
+pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool {
+    let Taken { kind, path, place } = taken;
     let entered = vm.profiling.entered.take();
-    let Some(schedule) = &mut vm.profiling.schedule else { return ticked };
+    let Profiling { schedule: Some(schedule), clients, told, .. } = &mut vm.profiling else { return ticked };
+    // What the stubs let pass. They count down to -1, and leave the last step to us.
+    schedule.skip(told.saturating_sub(u32::try_from(vm.context.skips).unwrap_or(0)));
     if ticked {
         schedule.tick();
     }
-    let kind = if path == NO_PATH { YieldKind::Prologue } else { YieldKind::Header };
-    let decision = schedule.yieldpoint(kind);
+    let decision = schedule.yieldpoint_for(|client, kinds| match Some(client) == clients.pep {
+        // Interpreted code ends no path.
+        true => path != NO_PATH,
+        false => kind.is_some_and(|kind| kinds.contains(kind)),
+    });
+    *told = schedule.skippable();
+    vm.context.skips = i32::try_from(*told).unwrap_or(i32::MAX);
+    *told = vm.context.skips as u32;
     match schedule.word() {
         Word::None => {}
         // A signal may have set it meanwhile, which sets it to all, too.
@@ -247,10 +308,16 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, path: u64, place: u64
                 control.compare_exchange(control::NONE, control::CALLS, Ordering::SeqCst, Ordering::SeqCst);
         }
     }
-    if decision.verdict(0) == Verdict::Take {
+    let clients = *clients;
+    let takes =
+        |client: Option<usize>| client.is_some_and(|client| decision.verdict(client) == Verdict::Take);
+    if takes(clients.pep) {
         let version = VersionId((place >> 32) as u32);
         let path = vm.profiling.meant(entered, version, path);
         vm.profiling.record(version, path);
+    }
+    if takes(clients.cbs) {
+        calls::sample(vm);
     }
     decision.switch
 }
@@ -261,9 +328,16 @@ pub(crate) unsafe extern "C" fn count_new_path(ctx: *mut Context, cells: *const 
     // given to it.
     let (vm, version) = unsafe { (machinery(ctx), (*cells).version) };
     let Profiling { versions, tallies, .. } = &mut vm.profiling;
+    let of_calls = version & PathTableCells::OF_CALLS != 0;
     let version = VersionId(version as u32);
-    if let Some(cells) = paths_of(versions, version).and_then(|paths| paths.table) {
-        tallies.here().count((version, cells), path);
+    let cells = match of_calls {
+        true => versions
+            .get(&version.0)
+            .and_then(|code| Some(code.instrumented.calls.as_ref()?.receivers.as_ref()?.cells)),
+        false => paths_of(versions, version).and_then(|paths| paths.table),
+    };
+    if let Some(cells) = cells {
+        tallies.here().count(TableCells { version, cells, of_calls }, path);
     }
 }
 

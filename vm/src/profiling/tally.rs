@@ -8,9 +8,10 @@
 //! empty.
 
 use super::counters::CounterArea;
-use super::instrument::{Roots, VersionPaths};
+use super::instrument::{PathTableCells, Roots, VersionPaths};
 use super::state::Version;
 use crate::context::Context;
+use holloway_profilers::calls::CallGraph;
 use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::kblpp::{Activation, Forest, K};
 use holloway_profilers::stream::{Losses, PathCount, PathProfile, PathTable, Storage};
@@ -22,6 +23,8 @@ pub(super) struct Tally {
     counters: Option<CounterArea>,
     /// Exact counts of paths in hash tables.
     table: PathTable,
+    /// Exact counts of calls through tables.
+    receivers: PathTable,
     forest: Option<Forest>,
     /// Samples, if they are counted by thread.
     samples: BTreeMap<(VersionId, PathNumber), u64>,
@@ -30,8 +33,16 @@ pub(super) struct Tally {
     told: usize,
 }
 
-/// A piece of code that counts in a hash table, and the first of the counters that say where it is.
-pub(super) type TableCells = (VersionId, u32);
+/// A piece of code that counts in a hash table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TableCells {
+    /// The code.
+    pub version: VersionId,
+    /// The first of the counters that say where the table is.
+    pub cells: u32,
+    /// It has calls, not paths.
+    pub of_calls: bool,
+}
 
 /// What was counted in the tables.
 #[derive(Clone, Debug, Default)]
@@ -42,6 +53,10 @@ pub struct Counted {
     pub edge_increments: u64,
     /// Exact paths.
     pub paths: PathProfile,
+    /// Exact calls of compiled code whose callees the compiler knew.
+    pub calls: CallGraph,
+    /// The others, by their keys: site and class of the receiver.
+    pub receivers: PathProfile,
     /// Sampled paths, if samples are counted by thread.
     pub samples: PathProfile,
     /// The k-slab forest, if there is one.
@@ -60,6 +75,7 @@ impl Tally {
         Tally {
             counters,
             table: PathTable::new(Storage::Hash),
+            receivers: PathTable::new(Storage::Hash),
             forest: k.map(Forest::new),
             samples: BTreeMap::new(),
             losses: Losses::default(),
@@ -69,8 +85,8 @@ impl Tally {
 
     /// From here on compiled code counts here. `tables` is all code that counts in hash tables.
     pub fn attach(&mut self, context: &mut Context, tables: &[TableCells]) {
-        for &(version, cells) in &tables[self.told..] {
-            self.tell_table(version, cells);
+        for &table in &tables[self.told..] {
+            self.tell_table(table);
         }
         self.told = tables.len();
         if let Some(counters) = &self.counters {
@@ -82,18 +98,23 @@ impl Tally {
     }
 
     /// Tells compiled code where its hash table is.
-    fn tell_table(&mut self, version: VersionId, cells: u32) {
+    fn tell_table(&mut self, TableCells { version, cells, of_calls }: TableCells) {
         if let Some(counters) = &self.counters {
-            let address = self.table.address(version);
-            let words = [address.slots as u64, u64::from(address.shift), u64::from(version.0)];
+            let (table, mark) = match of_calls {
+                true => (&mut self.receivers, PathTableCells::OF_CALLS),
+                false => (&mut self.table, 0),
+            };
+            let address = table.address(version);
+            let words = [address.slots as u64, u64::from(address.shift), u64::from(version.0) | mark];
             (cells..).zip(words).for_each(|(cell, word)| counters.set(cell, word));
         }
     }
 
-    /// Counts a path in the hash table of this code.
-    pub fn count(&mut self, (version, cells): TableCells, path: PathNumber) {
-        self.table.count(version, path);
-        self.tell_table(version, cells);
+    /// Counts a path, or what stands for a call, in the hash table of this code.
+    pub fn count(&mut self, table: TableCells, path: PathNumber) {
+        let counts = if table.of_calls { &mut self.receivers } else { &mut self.table };
+        counts.count(table.version, path);
+        self.tell_table(table);
     }
 
     /// A path ended: the activation takes a step in the forest.
@@ -137,6 +158,8 @@ impl Tally {
             edges: EdgeProfile::default(),
             edge_increments: 0,
             paths: self.paths(versions),
+            calls: self.calls(versions),
+            receivers: self.receivers.profile(),
             samples: samples.map(sample).collect(),
             forest: self.forest.clone(),
             losses: self.losses,
@@ -171,6 +194,12 @@ impl Tally {
         }
     }
 
+    fn calls(&self, versions: &BTreeMap<u32, Version>) -> CallGraph {
+        let Some(counters) = &self.counters else { return CallGraph::new() };
+        let calls = versions.values().filter_map(|version| version.instrumented.calls.as_ref());
+        calls.flat_map(|calls| &calls.counted).map(|&(edge, counter)| (edge, counters.get(counter))).collect()
+    }
+
     fn paths(&self, versions: &BTreeMap<u32, Version>) -> PathProfile {
         let mut profile = self.table.profile();
         let Some(counters) = &self.counters else { return profile };
@@ -202,6 +231,8 @@ impl Counted {
         self.edges.merge(&other.edges);
         self.edge_increments += other.edge_increments;
         self.paths.merge(&other.paths);
+        self.calls.merge(&other.calls);
+        self.receivers.merge(&other.receivers);
         self.samples.merge(&other.samples);
         match (&mut self.forest, &other.forest) {
             (Some(own), Some(theirs)) => own.merge(theirs).expect("all forests of a machine have the same k"),

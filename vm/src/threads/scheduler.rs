@@ -69,8 +69,8 @@ fn resume(vm: *mut Machinery, slot: usize) -> Option<bool> {
         // SAFETY: `vm` is live, and the reference ends before the coroutine runs.
         let vm = unsafe { &mut *vm };
         vm.threads.current = slot;
+        vm.tell_stack_limit();
         let thread = vm.threads.current_mut();
-        vm.context.stack_limit = thread.stack.limit();
         vm.context.native_limit = thread.native_limit;
         vm.position = thread.at;
         let (number, coroutine) = (thread.number, thread.coroutine.take());

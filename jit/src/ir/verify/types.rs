@@ -172,6 +172,8 @@ impl Verifier<'_> {
             Count(_) | SetPath(_) | AddPath(_) | Trace(_) => (vec![], vec![]),
             Path(_) => (vec![], vec![Ty::Int]),
             CountPath(_) | HashPath(_) | PlantForest(_) | GrowForest(_) => (vec![Ty::Int], vec![]),
+            Entered => (vec![], vec![]),
+            CountReceiver { .. } => (vec![arg(0)], vec![]),
             SamplePath => (vec![Ty::Int; node.args.len().clamp(1, 2)], vec![]),
         };
         self.check_operands(value, &expected, errors);

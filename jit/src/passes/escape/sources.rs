@@ -107,7 +107,7 @@ impl Sources {
                     return blocked.map_or(Ok(source), |node| Err(Blocked::Node(node)));
                 }
                 let op = region.op(node);
-                if op.is_call() || op.writes().is_some() && !is_dropped[node.index()] {
+                if op.is_call() || op == Op::Entered || op.writes().is_some() && !is_dropped[node.index()] {
                     blocked = Some(node);
                 }
             }

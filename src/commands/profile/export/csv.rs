@@ -3,6 +3,7 @@
 use super::super::model::Profile;
 use super::super::text::{is_wanted, outcome, path};
 use crate::report::Stop;
+use holloway_vm::profiling::CallRecord;
 
 /// The columns. Those that a row has no use for are empty.
 const COLUMNS: [&str; 11] =
@@ -24,6 +25,9 @@ pub fn csv(profile: &Profile, wanted: &impl Fn(u32) -> bool) -> Result<Vec<u8>, 
     for sequence in profile.file.iterated.iter().flat_map(|forest| &forest.sequences) {
         table.path("forest", sequence.version, &sequence.numbers, sequence.count, wanted);
     }
+    let calls = &profile.file.calls;
+    table.calls("exact", calls.exact.as_deref().unwrap_or_default(), wanted);
+    table.calls("sampled", calls.sampled.as_ref().map_or(&[], |sampled| &sampled.calls), wanted);
     for (reason, &count) in &profile.file.dropped {
         let mut row = table.row("dropped", reason);
         row[10] = count.to_string();
@@ -63,6 +67,20 @@ impl Table<'_> {
                 row[10] = count.to_string();
                 self.rows.push(row);
             }
+        }
+    }
+
+    /// The way of a call is the method that is called.
+    fn calls(&mut self, source: &str, records: &[CallRecord], wanted: &impl Fn(u32) -> bool) {
+        for of in records.iter().filter(|of| wanted(of.site.method) || wanted(of.callee)) {
+            let mut row = self.row("call", source);
+            row[2] = self.profile.method(of.site.method).to_string();
+            row[3] = self.profile.file_name(of.site.file).to_string();
+            row[4] = of.site.line.to_string();
+            row[5] = of.site.position.to_string();
+            row[6] = self.profile.method(of.callee).to_string();
+            row[10] = of.count.to_string();
+            self.rows.push(row);
         }
     }
 

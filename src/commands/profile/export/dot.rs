@@ -1,6 +1,7 @@
-//! Pictures for Graphviz: the path forest, or the branches. A profile has no control-flow graph; which branch comes after which is seen
+//! Pictures for Graphviz: the path forest, the branches, or the calls. A profile has no control-flow graph; which branch comes after which is seen
 //! on the paths. Without paths, each branch has only its ways.
 
+use super::super::calls;
 use super::super::model::{Profile, id_of};
 use super::super::text::{outcome, outcome_record, path, place};
 use crate::options::Topic;
@@ -15,9 +16,15 @@ const LEAST_PERCENT: f64 = 1.0;
 
 /// One graph.
 pub fn dot(profile: &Profile, kind: Option<Topic>, wanted: &impl Fn(u32) -> bool) -> Result<String, Stop> {
-    let kind = kind.unwrap_or(if profile.file.iterated.is_some() { Topic::Forest } else { Topic::Edges });
-    match kind {
+    let only_calls = || profile.best().is_none() && calls::best(profile).is_some();
+    let usual = match profile.file.iterated {
+        Some(_) => Topic::Forest,
+        None if only_calls() => Topic::Calls,
+        None => Topic::Edges,
+    };
+    match kind.unwrap_or(usual) {
         Topic::Forest => forest(profile, wanted),
+        Topic::Calls => call_graph(profile, wanted),
         _ => Ok(edges(profile, wanted)),
     }
 }
@@ -63,6 +70,33 @@ fn forest(profile: &Profile, wanted: &impl Fn(u32) -> bool) -> Result<String, St
         above.push((nodes, count));
         nodes += 1;
     });
+    text.push_str("}\n");
+    Ok(text)
+}
+
+/// Methods and the calls between them, those from the same site to the same method as one arrow.
+fn call_graph(profile: &Profile, wanted: &impl Fn(u32) -> bool) -> Result<String, Stop> {
+    let Some((_, graph)) = calls::best(profile) else {
+        return Err(Stop::usage("the profile has no calls: neither calls nor cbs ran"));
+    };
+    let places = calls::places(profile);
+    let mut edges = graph.by_weight();
+    edges.retain(|(edge, _)| wanted(edge.site.caller.0) || wanted(edge.callee.0));
+    let most = edges.first().map_or(0, |&(_, count)| count);
+    let methods: BTreeSet<u32> =
+        edges.iter().flat_map(|(edge, _)| [edge.site.caller.0, edge.callee.0]).collect();
+    let mut text = String::from("digraph calls {\n  node [shape=box fontname=monospace]\n");
+    for method in methods {
+        let _ = writeln!(text, "  m{method} [label={}]", quoted(profile.method(method)));
+    }
+    for (edge, count) in edges {
+        let (from, to) = (edge.site.caller.0, edge.callee.0);
+        let line = places.get(&(from, edge.site.position)).map_or(0, |place| place.line);
+        let share = count as f64 * 100.0 / graph.total().max(1) as f64;
+        let (label, width) =
+            (quoted(&format!("line {line}: {count} ({share:.2} %)")), thickness(count, most));
+        let _ = writeln!(text, "  m{from} -> m{to} [label={label} penwidth={width:.2}]");
+    }
     text.push_str("}\n");
     Ok(text)
 }

@@ -20,7 +20,8 @@ pub fn firefox(profile: &Profile, stacks: &Stacks) -> Result<Vec<u8>, Stop> {
     let thread = processed.add_thread(process, 1, start, true);
     let divisor = divisor(stacks.stacks.iter().map(|stack| u128::from(stack.count)).sum());
     let unit = if divisor == 1 { String::new() } else { format!(", in units of {divisor}") };
-    processed.set_thread_name(thread, &format!("paths, counted {}{unit}", stacks.origin.name()));
+    processed
+        .set_thread_name(thread, &format!("{}, counted {}{unit}", stacks.what.to_lowercase(), stacks.origin));
     processed.set_thread_samples_weight_type(thread, WeightType::Samples);
     for (nth, stack) in stacks.stacks.iter().enumerate() {
         let frames: Vec<FrameInfo> = stack

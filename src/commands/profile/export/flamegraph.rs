@@ -1,4 +1,4 @@
-//! A flame graph of paths, drawn by inferno.
+//! A flame graph of paths or calls, drawn by inferno.
 
 use super::super::model::Profile;
 use super::stacks::Stacks;
@@ -16,8 +16,8 @@ pub fn flamegraph(profile: &Profile, stacks: &Stacks) -> Result<Vec<u8>, Stop> {
         })
         .collect();
     let mut options = Options::default();
-    options.title = format!("Paths of {}", profile.file.program.main);
-    options.subtitle = Some(format!("counted {}", stacks.origin.name()));
+    options.title = format!("{} of {}", stacks.what, profile.file.program.main);
+    options.subtitle = Some(format!("counted {}", stacks.origin));
     options.count_name = "times".to_string();
     options.no_sort = false;
     let mut svg = Vec::new();

@@ -7,6 +7,7 @@ mod flamegraph;
 mod pprof;
 mod stacks;
 
+use super::calls;
 use super::load::load;
 use super::print;
 use super::text::wanted;
@@ -34,14 +35,27 @@ pub fn export(arguments: &ExportArguments) -> Result<ExitCode, Stop> {
 pub fn exported(arguments: &ExportArguments) -> Result<Vec<u8>, Stop> {
     match (arguments.format, arguments.kind) {
         (ExportFormat::Dot, Some(Topic::Paths | Topic::Source | Topic::Threads)) => {
-            return Err(Stop::usage("dot draws the forest or the edges: --kind forest or --kind edges"));
+            let kinds = "--kind forest, --kind edges or --kind calls";
+            return Err(Stop::usage(format_args!("dot draws the forest, the edges or the calls: {kinds}")));
         }
         (ExportFormat::Dot, _) | (_, None) => {}
-        (_, Some(_)) => return Err(Stop::usage("--kind is for --format dot")),
+        (ExportFormat::Csv, Some(_)) => return Err(Stop::usage("csv has everything: it has no --kind")),
+        (_, Some(Topic::Paths | Topic::Calls)) => {}
+        (_, Some(_)) => {
+            return Err(Stop::usage("this format draws paths or calls: --kind paths or --kind calls"));
+        }
     }
     let profile = load(&arguments.file, arguments.thread)?;
     let wanted = wanted(&profile, arguments.method.as_ref())?;
-    let stacks = || stacks::stacks(&profile, &wanted);
+    // Paths, if there are any.
+    let calls = match arguments.kind {
+        Some(kind) => kind == Topic::Calls,
+        None => profile.best().is_none() && calls::best(&profile).is_some(),
+    };
+    let stacks = || match calls {
+        true => stacks::calls(&profile, &wanted),
+        false => stacks::stacks(&profile, &wanted),
+    };
     match arguments.format {
         ExportFormat::Dot => Ok(dot::dot(&profile, arguments.kind, &wanted)?.into_bytes()),
         ExportFormat::Csv => csv::csv(&profile, &wanted),

@@ -1,4 +1,4 @@
-//! Paths for pprof. The messages are those of its `profile.proto`, as far as they are needed; its text strings are in one table.
+//! Paths or calls for pprof. The messages are those of its `profile.proto`, as far as they are needed; its text strings are in one table.
 
 use super::super::model::Profile;
 use super::stacks::{Frame, Stacks};
@@ -121,12 +121,12 @@ impl Strings {
 pub fn pprof(profile: &Profile, stacks: &Stacks) -> Vec<u8> {
     let mut strings = Strings::new();
     let mut message = ProfileMessage::default();
-    for (kind, unit) in [("paths", "count"), ("flow", "branches")] {
+    for (kind, unit) in stacks.types {
         let value = ValueType { kind: strings.number(kind), unit: strings.number(unit) };
         message.sample_type.push(value);
     }
-    message.default_sample_type = strings.number("paths");
-    let remark = format!("{}, counted {}", profile.file.program.main, stacks.origin.name());
+    message.default_sample_type = strings.number(stacks.types[0].0);
+    let remark = format!("{}, counted {}", profile.file.program.main, stacks.origin);
     message.comment.push(strings.number(&remark));
     let mut locations: BTreeMap<&Frame, u64> = BTreeMap::new();
     for stack in &stacks.stacks {

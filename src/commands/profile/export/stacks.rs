@@ -1,9 +1,12 @@
 //! Paths as stacks, for tools that know stacks only: the method, where the path begins, then each branch with its outcome. So paths
-//! with the same beginning share their lower frames, and the width of a frame is the count of all paths through it.
+//! with the same beginning share their lower frames, and the width of a frame is the count of all paths through it. Calls are
+//! stacks already.
 
-use super::super::model::{Origin, Profile};
+use super::super::calls;
+use super::super::model::Profile;
 use super::super::text::{is_wanted, outcome, outcome_record};
 use crate::report::Stop;
+use holloway_profilers::calls::{CallEdge, Frame as CallFrame};
 
 /// A frame.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -27,12 +30,56 @@ pub struct Stack {
     pub flow: u64,
 }
 
-/// All paths with the best counts that there are.
+/// All paths or calls with the best counts that there are.
 pub struct Stacks {
+    /// What they are, as the beginning of a title.
+    pub what: &'static str,
+    /// What the counts are of, and what the flow is measured in.
+    pub types: [(&'static str, &'static str); 2],
     /// How they were counted.
-    pub origin: Origin,
+    pub origin: &'static str,
     /// Those that were run.
     pub stacks: Vec<Stack>,
+}
+
+/// Contexts of calls as stacks, or single calls if no contexts were asked for. Flow is the count times the calls of the stack.
+pub fn calls(profile: &Profile, wanted: &impl Fn(u32) -> bool) -> Result<Stacks, Stop> {
+    let Some((origin, graph)) = calls::best(profile) else {
+        return Err(Stop::usage("the profile has no calls: neither calls nor cbs ran"));
+    };
+    let places = calls::places(profile);
+    let contexts = profile.file.calls.sampled.as_ref().and_then(|sampled| sampled.contexts.as_deref());
+    let known: Vec<(Vec<CallFrame>, u64)> = match contexts {
+        Some(contexts) => calls::tree(contexts).contexts(),
+        None => {
+            let frames = |edge: CallEdge| {
+                let caller = CallFrame { method: edge.site.caller, position: edge.site.position };
+                vec![caller, CallFrame { method: edge.callee, position: 0 }]
+            };
+            graph.edges().into_iter().map(|(edge, count)| (frames(edge), count)).collect()
+        }
+    };
+    let mut stacks = Vec::new();
+    for (frames, count) in known {
+        if count == 0 || !frames.iter().any(|frame| wanted(frame.method.0)) {
+            continue;
+        }
+        let last = frames.len() - 1;
+        let shown = frames.iter().enumerate().map(|(at, frame)| {
+            // Of the innermost it is not known where it stands.
+            let place = places.get(&(frame.method.0, frame.position)).filter(|_| at < last);
+            let (file, line) = place.map_or((0, 0), |place| (place.file, place.line));
+            Frame { name: profile.method(frame.method.0).to_string(), file, line }
+        });
+        stacks.push(Stack { frames: shown.collect(), count, flow: count.saturating_mul(last as u64) });
+    }
+    let origin = if contexts.is_some() { calls::IN_SAMPLES } else { origin };
+    match stacks.is_empty() {
+        false => {
+            Ok(Stacks { what: "Calls", types: [("calls", "count"), ("frames", "calls")], origin, stacks })
+        }
+        true => Err(Stop::usage("no call was counted")),
+    }
 }
 
 /// The stacks of the methods that are wanted.
@@ -65,7 +112,10 @@ pub fn stacks(profile: &Profile, wanted: &impl Fn(u32) -> bool) -> Result<Stacks
         stacks.push(Stack { frames, count, flow: count.saturating_mul(u64::from(path.length)) });
     }
     match stacks.is_empty() {
-        false => Ok(Stacks { origin, stacks }),
+        false => {
+            let types = [("paths", "count"), ("flow", "branches")];
+            Ok(Stacks { what: "Paths", types, origin: origin.name(), stacks })
+        }
         true => Err(Stop::usage("no path was counted")),
     }
 }

@@ -7,6 +7,7 @@ mod source;
 mod summary;
 mod threads;
 
+use super::calls;
 use super::load::load;
 use super::text::wanted;
 use crate::options::{ShowArguments, Topic};
@@ -29,11 +30,13 @@ pub fn show(arguments: &ShowArguments) -> Result<String, Stop> {
                 profile.file.threads.is_some().then(|| threads::threads(&profile, top)),
                 Some(paths::paths(&profile, top, &wanted)),
                 Some(edges::edges(&profile, top, &wanted)),
+                calls::best(&profile).map(|_| calls::calls(&profile, top, &wanted)),
             ];
             parts.into_iter().flatten().collect::<Vec<String>>().join("\n")
         }
         Some(Topic::Paths) => paths::paths(&profile, top, &wanted),
         Some(Topic::Edges) => edges::edges(&profile, top, &wanted),
+        Some(Topic::Calls) => calls::calls(&profile, top, &wanted),
         Some(Topic::Source) => source::source(&profile, &wanted),
         Some(Topic::Threads) => threads::threads(&profile, top),
         Some(Topic::Forest) => forest::forest(&profile, top, pruning, &wanted),

@@ -2,6 +2,22 @@
 
 use super::super::model::Profile;
 use super::super::text::{counted, percent};
+use holloway_profilers::schedule::Counts;
+
+/// What a window did.
+fn window(window: &Counts) -> String {
+    format!(
+        "{}, {} opened, {} taken, {} skipped, {} ticks found the window open ({} ignored, {} restarted, {} cancelled)",
+        counted(window.ticks, "tick", "ticks"),
+        counted(window.windows, "window", "windows"),
+        counted(window.taken, "sample", "samples"),
+        window.skipped,
+        u128::from(window.ignored) + u128::from(window.restarted) + u128::from(window.cancelled),
+        window.ignored,
+        window.restarted,
+        window.cancelled,
+    )
+}
 
 /// A few lines.
 pub fn summary(profile: &Profile) -> String {
@@ -20,21 +36,14 @@ pub fn summary(profile: &Profile) -> String {
     }
     line("code", code);
     if let Some(sampled) = &file.sampled {
-        let window = &sampled.window;
-        line(
-            "pep",
-            format!(
-                "{}, {} opened, {} taken, {} skipped, {} ticks found the window open ({} ignored, {} restarted, {} cancelled)",
-                counted(window.ticks, "tick", "ticks"),
-                counted(window.windows, "window", "windows"),
-                counted(window.taken, "sample", "samples"),
-                window.skipped,
-                u128::from(window.ignored) + u128::from(window.restarted) + u128::from(window.cancelled),
-                window.ignored,
-                window.restarted,
-                window.cancelled,
-            ),
-        );
+        line("pep", window(&sampled.window));
+    }
+    if let Some(sampled) = &file.calls.sampled {
+        let roots = match sampled.roots {
+            0 => String::new(),
+            roots => format!("; {} of a method that nobody called", counted(roots, "sample", "samples")),
+        };
+        line("cbs", window(&sampled.window) + &roots);
     }
     if let Some(forest) = &file.iterated {
         let of = &forest.statistics;

@@ -29,8 +29,8 @@ pub struct ThreadRecord {
 }
 
 impl ProfileFile {
-    /// The profile of a thread, as if nobody else had run compiled code: the interpreter's counts, the ticks and the windows stay those
-    /// of all.
+    /// The profile of a thread, as if nobody else had run compiled code: the interpreter's counts, the ticks, the windows and calls stay
+    /// those of all.
     pub fn of_thread(&self, thread: &ThreadRecord) -> ProfileFile {
         let sampled = self.sampled.as_ref().zip(thread.sampled.as_ref()).map(|(all, paths)| {
             let taken = paths.iter().map(|path| path.count).sum();
@@ -48,6 +48,7 @@ impl ProfileFile {
             exact: thread.exact.clone(),
             sampled,
             iterated: thread.iterated.clone(),
+            calls: self.calls.clone(),
             dropped: thread.dropped.clone(),
             work: thread.work.clone(),
             threads: None,

@@ -1,0 +1,100 @@
+//! Calls of a region: a counter for each call whose callee is known, an entry of a hash table for each class of receivers of the others.
+//!
+//! Where a callee was put in the place of a call, there is a mark ([`Op::Entered`]) from when it was put there, which passes treat
+//! as something that is seen from outside: it is executed as often as the call would have been, and the interpreter never does
+//! again what was done before it. So the counts are exact also where code is left in the middle of inlined calls. The marks are only made
+//! if calls are to be counted.
+
+use super::EXHAUSTED;
+use crate::ir::{Node, Op, Region, Ty, Value};
+use holloway_profilers::calls::{CallEdge, CallSite};
+use holloway_profilers::{BlockId, MethodId};
+use holloway_vm::profiling::{BlockCall, CounterNumbers, PathTableCells, ReceiverTable, VersionCalls};
+use smallvec::smallvec;
+
+/// The calls of each block, in order.
+pub fn passed(region: &Region) -> Vec<BlockCall> {
+    let mut passed = Vec::new();
+    for block in region.block_ids() {
+        for node in region.block(block).nodes.iter().map(|&value| region.node(value)) {
+            let here = &region.inlines[node.inline.index()];
+            let (caller, position, callee) = match (node.op, here.caller) {
+                (Op::Entered, Some((outer, site))) => {
+                    (region.inlines[outer.index()].function, site, Some(here.function))
+                }
+                (Op::Call(callee), _) => (here.function, node.pc, Some(callee)),
+                (Op::CallVirtual(..) | Op::CallInterface(..), _) => (here.function, node.pc, None),
+                _ => continue,
+            };
+            let site = CallSite { caller: MethodId(caller.0), position };
+            let (callee, inlined) = (callee.map(|callee| MethodId(callee.0)), node.op == Op::Entered);
+            passed.push(BlockCall { block: BlockId(block.0), site, callee, inlined });
+        }
+    }
+    passed
+}
+
+/// Takes marks out that nothing was made of.
+pub fn clear_marks(region: &mut Region) {
+    for block in region.block_ids().collect::<Vec<_>>() {
+        let mut nodes = std::mem::take(&mut region.block_mut(block).nodes);
+        nodes.retain(|&value| region.op(value) != Op::Entered);
+        region.block_mut(block).nodes = nodes;
+    }
+}
+
+/// Puts in the counting of all calls.
+pub fn instrument(region: &mut Region, counters: &CounterNumbers) -> Result<VersionCalls, String> {
+    let mut calls = VersionCalls::default();
+    let mut table: Option<ReceiverTable> = None;
+    let counter = || counters.allocate(1).ok_or(EXHAUSTED);
+    for block in region.block_ids().collect::<Vec<_>>() {
+        let nodes = std::mem::take(&mut region.block_mut(block).nodes);
+        let mut kept: Vec<Value> = Vec::with_capacity(nodes.len());
+        for value in nodes {
+            let node = region.node(value);
+            let (inline, pc) = (node.inline, node.pc);
+            let caller = region.inlines[inline.index()].function;
+            let mut count = |region: &mut Region, op: Op, args| {
+                kept.push(region.add_node(Node { op, args, ty: Ty::None, state: None, inline, pc }));
+            };
+            match node.op {
+                Op::Entered => {
+                    if let Some((outer, site)) = region.inlines[inline.index()].caller {
+                        let outer = region.inlines[outer.index()].function;
+                        let edge = CallEdge::new(MethodId(outer.0), site, MethodId(caller.0));
+                        let counter = counter()?;
+                        calls.counted.push((edge, counter));
+                        count(region, Op::Count(counter), smallvec![]);
+                    }
+                    continue;
+                }
+                Op::Call(callee) => {
+                    let edge = CallEdge::new(MethodId(caller.0), pc, MethodId(callee.0));
+                    let counter = counter()?;
+                    calls.counted.push((edge, counter));
+                    count(region, Op::Count(counter), smallvec![]);
+                }
+                Op::CallVirtual(..) | Op::CallInterface(..) => {
+                    let receiver = node.args[0];
+                    let table = match &mut table {
+                        Some(table) => table,
+                        None => {
+                            let cells = counters.allocate(PathTableCells::COUNT).ok_or(EXHAUSTED)?;
+                            table.insert(ReceiverTable { cells, sites: Vec::new() })
+                        }
+                    };
+                    let site = table.sites.len() as u32;
+                    table.sites.push((caller, pc));
+                    let cells = table.cells;
+                    count(region, Op::CountReceiver { cells, site }, smallvec![receiver]);
+                }
+                _ => {}
+            }
+            kept.push(value);
+        }
+        region.block_mut(block).nodes = kept;
+    }
+    calls.receivers = table;
+    Ok(calls)
+}

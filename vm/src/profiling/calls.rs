@@ -1,0 +1,265 @@
+//! Calls: which method called which from where, how often, and on whose behalf.
+//!
+//! *Exact* counts (`calls`) are kept where the call is: in the interpreter, which leaves to its slow path for each call while
+//! calls are counted ([`Machinery::tell_stack_limit`]); in compiled code by a counter for each direct call and each inlined one, and
+//! by a hash table for calls through tables, whose keys are the site and the class of the receiver. So each call is counted once,
+//! whatever tiers caller and callee are in.
+//!
+//! *Samples* (`cbs`) are taken in yieldpoints of prologues and epilogues (Arnold & Grove 2005): the method there is the callee, the
+//! frame below it stands at the call. In compiled code that frame is found by its return address, and the innermost of
+//! the methods that are inlined there is the caller. A call that is inlined has no prologue of its own, and is never seen.
+//! A call between tiers is one opportunity, not two: the interpreter leaves it to the prologue of the code that it enters.
+
+use super::spec::{CallsAt, CbsOptions};
+use super::state::Profiling;
+use super::tally::Counted;
+use crate::vm::Machinery;
+use holloway_bytecode::{ClassId, FunctionId, Op, Program, code};
+use holloway_profilers::MethodId;
+use holloway_profilers::calls::{
+    AgeingCallGraph, CallEdge, CallGraph, ContextTree, Credit, Frame, PassedCall, SampledPath, Scale, Share,
+    credit,
+};
+use holloway_profilers::schedule::{Counts, Kinds};
+use holloway_profilers::stream::PathCount;
+use std::collections::BTreeMap;
+
+/// What `cbs` found.
+#[derive(Clone, Debug)]
+pub struct SampledCalls {
+    /// Calls, in samples.
+    pub graph: CallGraph,
+    /// Calling contexts, if the depth is more than 1.
+    pub contexts: Option<ContextTree>,
+    /// What the window did.
+    pub window: Counts,
+    /// Samples of methods that nobody called: those with which threads begin.
+    pub roots: u64,
+}
+
+/// A call graph in which inlined calls have the weight that sampled paths give them.
+#[derive(Clone, Debug)]
+pub struct CreditedCalls {
+    /// The calls, in samples.
+    pub graph: CallGraph,
+    /// What was credited.
+    pub credit: Credit,
+}
+
+/// Exact counts, besides those in counters.
+#[derive(Default)]
+pub(super) struct ExactCalls {
+    /// Calls that the interpreter made.
+    interpreted: CallGraph,
+}
+
+/// The sampler.
+pub(super) struct CallSampler {
+    options: CbsOptions,
+    graph: Graph,
+    contexts: Option<ContextTree>,
+    roots: u64,
+    /// The frames of a sample, the innermost first.
+    frames: Vec<Frame>,
+}
+
+enum Graph {
+    Kept(CallGraph),
+    Ageing(AgeingCallGraph),
+}
+
+impl CallSampler {
+    /// One that has seen nothing.
+    pub fn new(options: CbsOptions) -> Result<CallSampler, String> {
+        let graph = match options.decay {
+            0 => Graph::Kept(CallGraph::new()),
+            period => Graph::Ageing(
+                AgeingCallGraph::new(period, Share::HALF).map_err(|invalid| invalid.to_string())?,
+            ),
+        };
+        let limited = |depth| ContextTree::limited(depth).map_err(|invalid| invalid.to_string());
+        // A context of depth 1 is a call: two frames.
+        let contexts = match options.depth {
+            0 => Some(ContextTree::new()),
+            1 => None,
+            depth => Some(limited(depth as usize + 1)?),
+        };
+        Ok(CallSampler { options, graph, contexts, roots: 0, frames: Vec::new() })
+    }
+
+    /// Frames to look at.
+    fn most_frames(&self) -> usize {
+        match self.options.depth {
+            0 => usize::MAX,
+            depth => depth as usize + 1,
+        }
+    }
+
+    /// Takes the sample whose frames were collected.
+    fn record(&mut self) {
+        let &[callee, caller, ..] = &*self.frames else {
+            self.roots += 1;
+            return;
+        };
+        let edge = CallEdge::new(caller.method, caller.position, callee.method);
+        match &mut self.graph {
+            Graph::Kept(graph) => graph.add(edge, 1),
+            Graph::Ageing(graph) => graph.add(edge, 1),
+        }
+        if let Some(contexts) = &mut self.contexts {
+            self.frames[0].position = 0;
+            self.frames.reverse();
+            contexts.add(&self.frames, 1);
+        }
+    }
+
+    /// The calls so far.
+    fn graph(&self) -> &CallGraph {
+        match &self.graph {
+            Graph::Kept(graph) => graph,
+            Graph::Ageing(graph) => graph.graph(),
+        }
+    }
+
+    /// What was found.
+    pub fn found(&self, window: Counts) -> SampledCalls {
+        SampledCalls {
+            graph: self.graph().clone(),
+            contexts: self.contexts.clone(),
+            window,
+            roots: self.roots,
+        }
+    }
+}
+
+impl CallsAt {
+    /// The yieldpoints.
+    pub fn kinds(self) -> Kinds {
+        match self {
+            CallsAt::Prologue => Kinds::PROLOGUES,
+            CallsAt::Both => Kinds::CALLS,
+        }
+    }
+}
+
+/// Takes a sample of the call that made the innermost frame of the running thread.
+pub(super) fn sample(vm: &mut Machinery) {
+    let Some(mut sampler) = vm.profiling.sampler.take() else { return };
+    sampler.frames.clear();
+    let most = sampler.most_frames();
+    let frames = &mut sampler.frames;
+    vm.walk_current(&mut |(function, position)| {
+        frames.push(Frame { method: MethodId(function.0), position });
+        frames.len() < most
+    });
+    sampler.record();
+    vm.profiling.sampler = Some(sampler);
+}
+
+/// The interpreter calls a method.
+pub(crate) fn count_interpreted(vm: &mut Machinery, site: *const u64, callee: FunctionId) {
+    if let Some((caller, position)) = vm.code.locate(site)
+        && let Some(exact) = &mut vm.profiling.exact_calls
+    {
+        let edge = CallEdge::new(MethodId(caller.0), position, MethodId(callee.0));
+        exact.interpreted.add(edge, 1);
+    }
+}
+
+/// A call through a table, counted in a hash table of its code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct ByReceiver {
+    site: u32,
+    class: u32,
+}
+
+impl ByReceiver {
+    fn of_key(key: u64) -> ByReceiver {
+        ByReceiver { site: (key >> 32) as u32, class: key as u32 }
+    }
+}
+
+/// The key of a site in the hash table, which the offset of the receiver's class is added to.
+pub fn receiver_key(site: u32) -> u64 {
+    u64::from(site) << 32
+}
+
+impl Profiling {
+    /// Are exact counts of calls kept.
+    pub fn counts_calls(&self) -> bool {
+        self.exact_calls.is_some()
+    }
+
+    /// The sampled calls with credit for those that are inlined, if that was asked for and there is something to compare them
+    /// with.
+    pub(super) fn credited_calls(&self) -> Option<CreditedCalls> {
+        let sampler = self.sampler.as_ref().filter(|sampler| sampler.options.credit)?;
+        let mut graph = sampler.graph().clone();
+        let (mut paths, mut passes) = (Vec::new(), BTreeMap::new());
+        for PathCount { version, path, count } in self.samples.paths().iter() {
+            let known = self.versions.get(&version.0).and_then(|code| code.instrumented.paths.as_ref());
+            let Some((known, path)) = known.and_then(|known| Some((known, known.dag.decode(path)?))) else {
+                continue;
+            };
+            let mut calls = Vec::new();
+            for call in path.blocks.iter().flat_map(|at| known.calls.iter().filter(|call| call.block == *at))
+            {
+                let (times, inlined): &mut (u64, bool) = passes.entry(call.site).or_default();
+                (*times, *inlined) = (*times + count, *inlined || call.inlined);
+                let edge = call.callee.map(|callee| CallEdge { site: call.site, callee });
+                calls.extend(edge.map(|edge| PassedCall { edge, inlined: call.inlined }));
+            }
+            paths.push(SampledPath { calls, count });
+        }
+        // The sites of which nothing is inlined are seen in both ways.
+        let (mut numerator, mut denominator) = (0, 0);
+        for (site, (times, _)) in passes.into_iter().filter(|(_, (_, inlined))| !inlined) {
+            let targets = graph.edges().into_iter().filter(|(edge, _)| edge.site == site);
+            numerator += targets.map(|(_, weight)| weight).sum::<u64>();
+            denominator += times;
+        }
+        let credit = credit(&mut graph, &paths, Scale::Known { numerator, denominator }).ok()?;
+        Some(CreditedCalls { graph, credit })
+    }
+
+    /// Exact counts of all tiers, with what compiled code counted.
+    pub(super) fn exact_calls(&self, vm: &Machinery, compiled: &Counted) -> Option<CallGraph> {
+        let mut graph = self.exact_calls.as_ref()?.interpreted.clone();
+        graph.merge(&compiled.calls);
+        for PathCount { version, path, count } in compiled.receivers.iter() {
+            let ByReceiver { site, class } = ByReceiver::of_key(path);
+            let calls = self.versions.get(&version.0).and_then(|code| code.instrumented.calls.as_ref());
+            let sites = calls.and_then(|calls| calls.receivers.as_ref()).map(|table| &table.sites);
+            let Some(&(caller, position)) = sites.and_then(|sites| sites.get(site as usize)) else {
+                continue;
+            };
+            let class = vm.classes.class_of_record(class);
+            if let Some(callee) = target(&vm.program, caller, position, class) {
+                graph.add(CallEdge::new(MethodId(caller.0), position, MethodId(callee.0)), count);
+            }
+        }
+        Some(graph)
+    }
+}
+
+/// What a call through a table calls on an instance of a class.
+fn target(program: &Program, caller: FunctionId, position: u32, class: ClassId) -> Option<FunctionId> {
+    let call = code::decode(&program.functions[caller.index()].code, position as usize)?;
+    let class = &program.classes[class.index()];
+    match call.op {
+        Op::CallVirtual => class.methods.get(call.bc() as usize)?.function,
+        _ => {
+            let of = class.interfaces.iter().find(|of| of.interface.0 == u32::from(call.c))?;
+            class.methods.get(*of.slots.get(call.b as usize)? as usize)?.function
+        }
+    }
+}
+
+impl Machinery {
+    /// Tells the interpreter where the register stack of the running thread ends: calls beyond that leave to the slow path. While calls
+    /// are counted that is at its beginning, so that every call does.
+    pub(crate) fn tell_stack_limit(&mut self) {
+        let limit = self.threads.current_mut().stack.limit();
+        self.context.stack_limit = if self.profiling.counts_calls() { std::ptr::null_mut() } else { limit };
+    }
+}

@@ -1,4 +1,4 @@
-//! Looking into the optimizing tier: `dump ir|clif|asm`, which compiles without a run, and `--show`, which shows what is compiled
+//! Looking into the optimizing tier: `dump ir|clif|plan|asm`, which compiles without a run, and `--show`, which shows what is compiled
 //! while a program runs.
 
 use crate::pattern::Pattern;

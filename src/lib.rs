@@ -22,6 +22,7 @@ pub mod commands;
 pub mod compile;
 pub mod inspect;
 pub mod interrupt;
+pub mod layout;
 pub mod learned;
 pub mod options;
 pub mod output;

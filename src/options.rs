@@ -4,6 +4,7 @@ mod profile;
 
 use crate::commands::overhead::arguments::OverheadArguments;
 use crate::inspect::{self, Outputs, ShowRequest};
+use crate::layout::Layout;
 use crate::learned::Learned;
 use crate::pattern::Pattern;
 use crate::profile::ProfileArguments;
@@ -15,7 +16,7 @@ use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use holloway_benchmarks::against::peers::PEERS;
 use holloway_jit::show;
-use holloway_vm::compiled::{CompilerFactory, Level, Log, LogEvent, TierOptions};
+use holloway_vm::compiled::{BlockOrder, CompilerFactory, Level, Log, LogEvent, TierOptions};
 use holloway_vm::heap::HeapConfig;
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{DEFAULT_STACK_DEPTH, Dispatch, VmOptions};
@@ -228,11 +229,11 @@ Examples:
   holloway dump ir:gvn hello.hol --function main   after every run of that pass
   holloway dump asm hello.hol --function main --loop 8
 
-The stages ir, clif and asm are compiled without a run, so that nothing is known of the past: no branch is left out, no
+The stages ir, clif, plan and asm are compiled without a run, so that nothing is known of the past: no branch is left out, no
 receiver is expected. To see what a run compiles, with its profile, use `holloway run --show`.")]
 pub struct DumpArguments {
     /// What to show: tokens, ast, bytecode, cfg (for Graphviz), or of the optimizing tier ir (after all passes), ir:PASS
-    /// (after each run of a pass), ir:build, ir:all, clif (as Cranelift gets it), asm (machine code)
+    /// (after each run of a pass), ir:build, ir:all, clif (as Cranelift gets it), plan (the order of blocks), asm (machine code)
     #[arg(value_name = "STAGE")]
     pub stage: Stage,
     /// The main file of the program
@@ -241,7 +242,7 @@ pub struct DumpArguments {
     /// Only functions whose name contains this, or matches it as a whole if it has a *
     #[arg(long, value_name = "PATTERN")]
     pub function: Option<Pattern>,
-    /// How ir, clif and asm are compiled
+    /// How ir, clif, plan and asm are compiled
     #[arg(long, value_name = "LEVEL", default_value = "o2")]
     pub level: LevelArgument,
     /// Show the code that is entered at the loop whose header is at this place of the bytecode
@@ -333,6 +334,10 @@ pub struct MachineArguments {
     /// What `holloway calibrate` found on this machine
     #[arg(long, value_name = "FILE", help_heading = "Execution")]
     pub calibration: Option<PathBuf>,
+    /// The profile by which the blocks of machine code are ordered: one-time (what the interpreter counted), pep (and what PEP
+    /// sampled, if it runs), exact=FILE (of --profile edges --profile-out), pep=FILE, flipped or flipped=FILE (the worst), none
+    #[arg(long, value_name = "PROFILE", default_value = "pep", help_heading = "Execution")]
+    pub layout: Layout,
     /// What the program sees as its seed
     #[arg(
         long,
@@ -383,7 +388,7 @@ pub struct MachineArguments {
     /// Report events while the program runs
     #[arg(long, value_name = "EVENTS", value_delimiter = ',', help_heading = "Output")]
     pub log: Vec<LogTopic>,
-    /// Show what is compiled, as for `dump`: ir, ir:PASS, clif or asm, of all methods or with =PATTERN of some
+    /// Show what is compiled, as for `dump`: ir, ir:PASS, clif, plan or asm, of all methods or with =PATTERN of some
     #[arg(long, value_name = "STAGE[=PATTERN]", help_heading = "Output")]
     pub show: Vec<ShowRequest>,
     /// Where to write what --show asks for [default: standard error]
@@ -405,6 +410,9 @@ pub struct MachineArguments {
     /// The same for what is learned.
     #[arg(skip)]
     pub learned: Learned,
+    /// The same for the layout.
+    #[arg(skip)]
+    pub block_order: BlockOrder,
 }
 
 /// How a program is run.
@@ -490,6 +498,7 @@ impl MachineArguments {
             self.profile.add_pep()?;
         }
         self.profile.open()?;
+        self.block_order = self.layout.open()?;
         self.outputs = Outputs::open(self.show_to.as_deref(), self.perf_map)?;
         self.learned =
             Learned::open(self.replay.as_deref(), self.calibration.as_deref(), self.advice_out.as_deref())?;
@@ -560,6 +569,7 @@ impl MachineArguments {
             method_threshold: if level.is_some() { 1 } else { defaults.method_threshold },
             loop_steps: if level.is_some() { 1 } else { defaults.loop_steps },
             code_cache: self.code_cache,
+            block_order: self.block_order.clone(),
             scatter: None,
             constants: self.learned.constants.clone().unwrap_or(defaults.constants),
             replay: self.learned.replay.clone(),

@@ -8,6 +8,7 @@
 use crate::ir::region::Shape;
 use crate::ir::{BlockId, Region, Terminator};
 use holloway_bytecode::cfg::{EdgeId, LoopId};
+use smallvec::SmallVec;
 
 /// No loop is thought to run more often than this: counts of loops that never ended say nothing of how long they last.
 const MOST_TRIPS: f64 = 10_000.0;
@@ -25,9 +26,14 @@ pub struct Frequencies {
 }
 
 impl Frequencies {
-    /// Estimates the frequencies of a region with this shape.
+    /// Estimates the frequencies of a region with this shape, from its own counts.
     pub fn of(region: &Region, shape: &Shape) -> Frequencies {
-        let edges = probabilities(region, shape);
+        Frequencies::by(region, shape, &|block| counts(region, block))
+    }
+
+    /// The same from other counts: `counts` says how often the end of a block went each way, as [`counts`] does.
+    pub fn by(region: &Region, shape: &Shape, counts: &dyn Fn(BlockId) -> Counts) -> Frequencies {
+        let edges = probabilities(region, shape, counts);
         // For each loop, how many times its header runs for each time it is entered.
         let mut trips = vec![1.0; shape.loops.len()];
         for number in (0..shape.loops.len()).rev() {
@@ -81,18 +87,30 @@ fn spread(region: &Region, shape: &Shape, edges: &[f64], trips: &[f64], inside: 
     found
 }
 
+/// How often the end of a block went each way.
+pub type Counts = SmallVec<[f64; 2]>;
+
+/// How often the end of a block went each way, as the region says: the cases of a switch in order, then its default.
+/// Empty if there is only one way.
+pub fn counts(region: &Region, block: BlockId) -> Counts {
+    match &region.block(block).end {
+        Terminator::Branch { counts, .. } => counts.iter().map(|&count| count as f64).collect(),
+        Terminator::Switch { counts, .. } => counts.iter().map(|&count| count as f64).collect(),
+        _ => Counts::new(),
+    }
+}
+
 /// The probability of each edge of the graph, given that its source runs.
-fn probabilities(region: &Region, shape: &Shape) -> Vec<f64> {
+fn probabilities(region: &Region, shape: &Shape, counts: &dyn Fn(BlockId) -> Counts) -> Vec<f64> {
     let graph = &shape.graph;
     let mut edges = vec![1.0; graph.edge_count()];
     for block in region.block_ids() {
-        let counts: Vec<f64> = match &region.block(block).end {
-            Terminator::Branch { counts, .. } => counts.iter().map(|&count| count as f64).collect(),
-            Terminator::Switch { counts, .. } => counts.iter().map(|&count| count as f64).collect(),
-            _ => continue,
-        };
+        let counts = counts(block);
+        if counts.is_empty() {
+            continue;
+        }
         let total: f64 = counts.iter().sum();
-        let weights: Vec<f64> = if total > 0.0 {
+        let weights: Counts = if total > 0.0 {
             counts
         } else {
             graph.out_edges(block).map(|edge| guess(region, shape, edge)).collect()

@@ -232,8 +232,8 @@ impl Jit {
         let instrumented = self.instrument(&mut region, request, &mut look)?;
         watch.finished(&region);
         let start = thread_time();
-        let lowered =
-            lower::lower(&region, &self.program, &self.model, request.code.0, self.target.frontend())?;
+        let (code, frontend) = (request.code.0, self.target.frontend());
+        let lowered = lower::lower(&region, &self.program, &self.model, code, frontend, profile.order())?;
         steps.push(("lower", thread_time().saturating_sub(start)));
         watch.lowered(&region, &lowered);
         let start = thread_time();

@@ -3,7 +3,8 @@
 
 use holloway_profilers::calls::{CallEdge, CallGraph};
 use holloway_profilers::layout::{
-    Cost, Frequencies, best_rotation, chains, order_blocks, order_chains, order_methods, rotate_loops, split,
+    Cost, Frequencies, Precedence, best_rotation, chains, chains_within, order_blocks, order_blocks_within,
+    order_chains, order_methods, rotate_loops, rotate_loops_within, split,
 };
 use holloway_profilers::{BlockId, ControlFlow, Graph, MethodId};
 use rand::rngs::SmallRng;
@@ -308,4 +309,70 @@ fn the_closest_are_neighbours() {
         [call(0, 3, 5), call(3, 1, 9), call(1, 0, 2), call(2, 2, 99), call(0, 77, 99)].into_iter().collect();
     assert_eq!(order_methods(4, &calls), [0, 3, 1, 2].map(MethodId));
     assert_eq!(order_methods(0, &calls), []);
+}
+
+/// Orders within a precedence: what comes out, repaired, is an order of all blocks that keeps to it; chains never violate it by
+/// themselves; rotating keeps to it and does not make the order worse. Without pairs, it is as if there were no precedence.
+#[test]
+fn precedences_are_kept() {
+    let (mut repaired, mut kept) = (0, 0);
+    for seed in 0..400 {
+        let mut random = SmallRng::seed_from_u64(seed);
+        let blocks = random.random_range(1..20);
+        let (graph, counts) = random_graph(blocks, &mut random);
+        let frequencies = Frequencies::new(&graph, &counts).unwrap();
+        let numbers: Vec<BlockId> = (0..blocks).map(BlockId).collect();
+        let pairs = |block: &BlockId, random: &mut SmallRng| -> Vec<BlockId> {
+            (0..block.0).filter(|_| random.random_ratio(1, blocks)).map(BlockId).collect()
+        };
+        let before = numbers.iter().map(|block| pairs(block, &mut random)).collect();
+        let precedence = Precedence::new(before, &numbers);
+        assert!(precedence.is_kept(&numbers));
+        for chain in chains_within(&frequencies, &precedence) {
+            assert!(precedence.is_kept(&chain), "{chain:?}");
+        }
+        let order = order_blocks_within(&frequencies, &precedence);
+        let within = precedence.repair(&order);
+        match precedence.is_kept(&order) {
+            true => kept += 1,
+            false => repaired += 1,
+        }
+        assert!(precedence.is_kept(&within) && (!precedence.is_kept(&order) || within == order));
+        let mut sorted = within.clone();
+        sorted.sort();
+        assert_eq!(sorted, numbers);
+        assert_eq!(within[0], graph.entry());
+        let rotated = rotate_loops_within(&frequencies, &precedence, within.clone());
+        assert!(precedence.is_kept(&rotated), "{within:?} becomes {rotated:?}");
+        assert!(frequencies.cost(&rotated) <= frequencies.cost(&within));
+        let nothing = Precedence::new(vec![Vec::new(); blocks as usize], &numbers);
+        assert_eq!(order_blocks_within(&frequencies, &nothing), order_blocks(&frequencies));
+    }
+    assert!(repaired > 0 && kept > repaired, "{kept} of {}", kept + repaired);
+}
+
+/// A loop whose test computes what its body uses is not turned.
+#[test]
+fn what_is_used_stays_in_front() {
+    // 0 -> 1; 1 -> 2 (body) or 3 (exit); 2 -> 1.
+    let graph = Graph::new(&[&[1], &[2, 3], &[1], &[]]);
+    let frequencies = Frequencies::new(&graph, &[1, 100, 1, 100]).unwrap();
+    let before = vec![vec![], vec![], ids(&[1]), vec![]];
+    let precedence = Precedence::new(before, &ids(&[0, 1, 2, 3]));
+    let order =
+        rotate_loops_within(&frequencies, &precedence, order_blocks_within(&frequencies, &precedence));
+    assert_eq!(order, ids(&[0, 1, 2, 3]));
+    assert_eq!(rotate_loops(&frequencies, order_blocks(&frequencies)), ids(&[0, 2, 1, 3]));
+}
+
+/// Blocks that have to follow each other in a circle are all placed, once.
+#[test]
+fn circles_come_to_an_end() {
+    let numbers = ids(&[0, 1, 2, 3]);
+    let before = vec![vec![], ids(&[3]), ids(&[1]), ids(&[2])];
+    let precedence = Precedence::new(before, &numbers);
+    let mut order = precedence.repair(&numbers);
+    assert!(!precedence.is_kept(&order));
+    order.sort();
+    assert_eq!(order, numbers);
 }

@@ -183,6 +183,7 @@ fn options(arguments: &BenchArguments) -> BTreeMap<&'static str, String> {
         ("stack_depth", machine.stack_depth.to_string()),
         ("timer", format!("{:?}", machine.timer).to_lowercase()),
         ("seed", machine.seed.to_string()),
+        ("layout", machine.layout.to_string()),
     ]);
     let mut set = |key, value: Option<String>| options.extend(value.map(|value| (key, value)));
     set("dispatch", machine.dispatch.map(|how| format!("{how:?}").to_lowercase()));

@@ -18,12 +18,14 @@ use std::sync::Arc;
 /// Prints the stage.
 pub fn dump(arguments: DumpArguments) -> Result<ExitCode, Stop> {
     if arguments.r#loop.is_some() && !matches!(arguments.stage, Stage::Compiled(_)) {
-        return Err(Stop::usage("--loop is for the stages ir, clif and asm"));
+        return Err(Stop::usage("--loop is for the stages ir, clif, plan and asm"));
     }
     match arguments.stage {
         Stage::Tokens | Stage::Ast => {
             if arguments.function.is_some() {
-                return Err(Stop::usage("--function is for the stages bytecode, cfg, ir, clif and asm"));
+                return Err(Stop::usage(
+                    "--function is for the stages bytecode, cfg, ir, clif, plan and asm",
+                ));
             }
             syntax(&arguments)
         }

@@ -4,6 +4,7 @@ pub mod arguments;
 
 use crate::compile::{compile, compile_file};
 use crate::interrupt::Interrupt;
+use crate::layout::Layout;
 use crate::options::BenchSize;
 use crate::report::{EXIT_PROGRAM, Stop, cannot_write, color, say};
 use arguments::OverheadArguments;
@@ -13,7 +14,7 @@ use holloway_benchmarks::overhead::arm::Host;
 use holloway_benchmarks::overhead::record::Record;
 use holloway_benchmarks::overhead::report;
 use holloway_benchmarks::overhead::results::{Limits, ProgramResult, measure};
-use holloway_benchmarks::overhead::rounds::{Configurations, Plan};
+use holloway_benchmarks::overhead::rounds::Plan;
 use holloway_benchmarks::overhead::subject::{Kind, Subject};
 use holloway_benchmarks::record::RecordFile;
 use holloway_benchmarks::registry::{BENCHMARKS, Benchmark, Suite, find};
@@ -31,8 +32,7 @@ use std::sync::Arc;
 pub fn overhead(mut arguments: OverheadArguments) -> Result<ExitCode, Stop> {
     arguments.check()?;
     arguments.machine.open()?;
-    let configurations =
-        Configurations { profile: arguments.machine.profile.options()?, base: arguments.base()? };
+    let configurations = arguments.configurations()?;
     let subjects = subjects(&arguments)?;
     if arguments.machine.replay.is_some() && subjects.len() != 1 {
         return Err(Stop::usage("--replay is about one program: name one"));
@@ -67,9 +67,13 @@ pub fn overhead(mut arguments: OverheadArguments) -> Result<ExitCode, Stop> {
     }
     desk.bar.finish_and_clear();
     let names = |specs: Vec<ProfileSpec>| specs.iter().map(ToString::to_string).collect::<Vec<String>>();
-    let (profile, base) = (names(configurations.profile.specs()), names(configurations.base.specs()));
+    let (profile, base) =
+        (names(configurations.profile.profile.specs()), names(configurations.base.profile.specs()));
     let machine = Machine::describe();
-    let mut shown = format!("{} against {}\n", title(&profile), title(&base));
+    let layouts =
+        arguments.vs_layout.is_some().then_some((&arguments.machine.layout, arguments.base_layout()));
+    let (of_profile, of_base) = (layouts.map(|both| both.0), layouts.map(|both| both.1));
+    let mut shown = format!("{} against {}\n", title(&profile, of_profile), title(&base, of_base));
     for &clock in clocks {
         shown += &report::times(&results, clock);
     }
@@ -160,8 +164,9 @@ fn of_suite(benchmark: &'static Benchmark, size: BenchSize) -> Result<Subject, S
     Ok(Subject { name, program: Arc::new(program), kind, repeats })
 }
 
-fn title(specs: &[String]) -> String {
-    if specs.is_empty() { "no profiler".into() } else { specs.join(" with ") }
+fn title(specs: &[String], layout: Option<&Layout>) -> String {
+    let specs = if specs.is_empty() { "no profiler".into() } else { specs.join(" with ") };
+    layout.map_or(specs.clone(), |layout| format!("{specs} and layout {layout}"))
 }
 
 /// A bar on terminals, nothing elsewhere.
@@ -188,6 +193,8 @@ fn options(arguments: &OverheadArguments) -> BTreeMap<&'static str, String> {
         ("heap_bytes", machine.heap.to_string()),
         ("timer", format!("{:?}", machine.timer).to_lowercase()),
         ("seed", machine.seed.to_string()),
+        ("layout", machine.layout.to_string()),
+        ("vs_layout", arguments.base_layout().to_string()),
     ]);
     options.extend(arguments.turns.map(|turns| ("turns", turns.to_string())));
     options.extend(arguments.inject_slowdown.map(|percent| ("inject_slowdown", percent.to_string())));

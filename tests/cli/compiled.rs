@@ -1,4 +1,4 @@
-//! Looking into the optimizing tier: `dump ir|clif|asm`, `--show`, `--log`, `--stats`, `--perf-map`.
+//! Looking into the optimizing tier: `dump ir|clif|plan|asm`, `--show`, `--log`, `--stats`, `--perf-map`.
 
 use crate::process::{Seen, case, file, folder, holloway, start};
 use serde_json::Value;
@@ -45,10 +45,12 @@ fn stages_are_shown_and_repeat() {
         ("ir:build", &["call Lane.walk", "after build"]),
         ("ir:gvn", &["after gvn", "after gvn (run 2)"]),
         ("clif", &["function u0", "imul", "context.control", "context.yieldpoint", "Lane.walk:0 in wear:5"]),
+        ("plan", &["the order of its blocks", "for each entry", "block0   b0", "entry", "---- cold ----"]),
         (
             "asm",
             &[
                 "push rbp",
+                "; block0 x1.00",
                 "<helper deoptimize>",
                 "cold",
                 "Lane.walk:0 in wear:5",
@@ -86,7 +88,7 @@ fn listings_of_a_large_program_repeat() {
     );
     let ran = holloway(&["run", &program]);
     assert_eq!((ran.code, &*ran.err), (Some(0), ""), "the program is good");
-    for stage in ["clif", "asm"] {
+    for stage in ["clif", "plan", "asm"] {
         let text = dump(&[stage, &program]);
         assert!(text.lines().count() > 1000, "{stage} shows all methods");
         assert_eq!(addresses(&text), Vec::<&str>::new(), "{stage}");
@@ -138,7 +140,7 @@ fn what_is_wrong_is_said() {
         (&["dump", "ir", &path, "--function", "wear", "--loop", "3"], &["no loop at 3", "4 (line 8)"]),
         (&["dump", "ir", &path, "--function", "walk", "--loop", "0"], &["Lane.walk has no loops"]),
         (&["dump", "ir", &path, "--loop", "4"], &["--function"]),
-        (&["dump", "bytecode", &path, "--function", "wear", "--loop", "4"], &["ir, clif and asm"]),
+        (&["dump", "bytecode", &path, "--function", "wear", "--loop", "4"], &["ir, clif, plan and asm"]),
         (&["dump", "ir", &path, "--level", "o3"], &["o0, o1, o2"]),
         (&["run", &path, "--show", "ir:gnv"], &["there is no pass 'gnv'"]),
         (&["run", &path, "--show", "asm="], &["a pattern is"]),

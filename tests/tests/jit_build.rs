@@ -11,14 +11,14 @@ use holloway_jit::ir::{self, Region, RegionEntry};
 use holloway_jit::options::{Fallback, Level, Options};
 use holloway_jit::passes::{Input, Notes, inline};
 use holloway_tests::parallel::check_all;
-use holloway_vm::compiled::{NoProfile, Profile, Receivers};
+use holloway_vm::compiled::{Branches, NoProfile, Profile, Receivers};
 
 /// A past in which some branches went one way only.
 struct Lopsided {
     classes: u32,
 }
 
-impl Profile for Lopsided {
+impl Branches for Lopsided {
     fn branch(&self, function: FunctionId, pc: u32) -> [u32; 2] {
         match (function.0.wrapping_mul(31) ^ pc).wrapping_mul(0x9e37_79b9) >> 30 {
             0 => [0, 1000],
@@ -30,7 +30,9 @@ impl Profile for Lopsided {
     fn switch(&self, function: FunctionId, pc: u32, cases: usize) -> Vec<u32> {
         (0..cases as u32).map(|case| (function.0 ^ pc ^ case) % 3 * 100).collect()
     }
+}
 
+impl Profile for Lopsided {
     fn receivers(&self, function: FunctionId, pc: u32) -> Receivers {
         let first = function.0.wrapping_add(pc);
         let seen = (0..self.classes).map(|n| ClassId((first + n * 7) % self.classes));

@@ -129,8 +129,14 @@ impl Twice {
     /// The code without the step that instruments, and what it has of profiling.
     fn bare(&self, request: &Request, profile: &dyn Profile) -> Result<(Compiled, Traces), String> {
         let region = self.bare.region(request, profile, &mut Notes::default(), &mut |_, _| {})?;
-        let lowered =
-            lower(&region, &self.program, self.bare.model(), request.code.0, self.target.frontend())?;
+        let lowered = lower(
+            &region,
+            &self.program,
+            self.bare.model(),
+            request.code.0,
+            self.target.frontend(),
+            profile.order(),
+        )?;
         let traces = Traces::of(&region, &lowered, &self.words);
         Ok((emit(lowered, &self.target, false)?.0, traces))
     }

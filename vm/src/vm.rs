@@ -11,7 +11,7 @@
 use crate::classes::ClassTable;
 use crate::compiled::frames::{self, Crossing, Frame, Position};
 use crate::compiled::library::CompiledState;
-use crate::compiled::{Model, TierOptions, TierStatistics};
+use crate::compiled::{BlockOrder, Model, TierOptions, TierStatistics};
 use crate::context::{Context, control};
 use crate::errors::{self, Failure, StopReason, Trace, UncaughtError};
 use crate::heap::{self, Heap, HeapConfig};
@@ -201,6 +201,9 @@ impl Vm {
         let tiers = std::mem::take(&mut options.tiers);
         if let Some(advice) = &tiers.replay {
             advice.check(&program).map_err(|why| format!("the advice does not fit the program: {why}"))?;
+        }
+        if let BlockOrder::Given(edges) = &tiers.block_order {
+            edges.check(&program).map_err(|why| format!("blocks cannot be ordered by the profile: {why}"))?;
         }
         if tiers.compiler.is_some() {
             code.set_thresholds(tiers.method_threshold);

@@ -4,6 +4,7 @@
 use super::output::Output;
 use super::subject::{Subject, Work};
 use holloway_vm::adaptive::Advice;
+use holloway_vm::compiled::BlockOrder;
 use holloway_vm::errors::StopReason;
 use holloway_vm::profiling::ProfileOptions;
 use holloway_vm::signals::InterruptHandle;
@@ -48,13 +49,22 @@ pub struct Sample {
     pub ticked: bool,
 }
 
+/// How a machine is configured.
+#[derive(Clone, Debug)]
+pub struct Configuration {
+    /// Its profilers.
+    pub profile: ProfileOptions,
+    /// By which profile the blocks of its code are ordered.
+    pub order: BlockOrder,
+}
+
 /// What a machine is made for.
 #[derive(Clone)]
 pub enum Purpose {
     /// To find out what is worth compiling: repeatably, at once.
     Learn,
-    /// To replay, profiled in this way, with code scattered as the number decides.
-    Replay(Arc<Advice>, ProfileOptions, u64),
+    /// To replay in this configuration, with code scattered as the number decides.
+    Replay(Arc<Advice>, Configuration, u64),
     /// The same under a clock that takes, and counts, every yieldpoint.
     Count(Arc<Advice>, ProfileOptions),
 }
@@ -91,8 +101,8 @@ impl<'a> Arm<'a> {
                 options.tiers.synchronous = true;
                 None
             }
-            Purpose::Replay(advice, profile, scatter) => {
-                options.tiers.scatter = Some(scatter);
+            Purpose::Replay(advice, Configuration { profile, order }, scatter) => {
+                (options.tiers.scatter, options.tiers.block_order) = (Some(scatter), order);
                 Some((advice, profile))
             }
             Purpose::Count(advice, profile) => {

@@ -73,7 +73,9 @@ pub fn measure(
         name: subject.name.clone(),
         size: subject.size(),
         iterations: 1.0,
-        ticks_count: configurations.profile.pep.is_some() || configurations.base.pep.is_some(),
+        ticks_count: [&configurations.profile, &configurations.base]
+            .iter()
+            .any(|of| of.profile.pep.is_some()),
         rounds: Vec::new(),
         counts: None,
         failure: None,
@@ -98,8 +100,8 @@ fn fill(
     result.iterations = subject.iterations(learned.work);
     host.progress(&format!("{}: counting", subject.name));
     let counts = || -> Result<[Counts; 2], Failure> {
-        let profiled = count(subject, host, &learned, configurations.profile)?;
-        Ok([profiled, count(subject, host, &learned, configurations.base)?])
+        let profiled = count(subject, host, &learned, configurations.profile.profile)?;
+        Ok([profiled, count(subject, host, &learned, configurations.base.profile)?])
     };
     result.counts = Some(counts()?);
     let (start, mut so_far) = (Instant::now(), String::new());

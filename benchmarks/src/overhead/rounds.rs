@@ -1,11 +1,10 @@
 //! A round: three new machines, warmed up, that take turns.
 
-use super::arm::{Arm, Failure, Host, Purpose, Sample};
+use super::arm::{Arm, Configuration, Failure, Host, Purpose, Sample};
 use super::learn::Learned;
 use super::subject::Subject;
 use holloway_vm::Statistics;
 use holloway_vm::adaptive::Advice;
-use holloway_vm::profiling::ProfileOptions;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
@@ -23,12 +22,12 @@ const PADDING: usize = 40 << 20;
 const MORE_PADDING: usize = 8 << 20;
 
 /// What is compared.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Configurations {
     /// That whose cost is wanted.
-    pub profile: ProfileOptions,
+    pub profile: Configuration,
     /// That with which it is compared.
-    pub base: ProfileOptions,
+    pub base: Configuration,
 }
 
 /// How rounds are made.
@@ -92,8 +91,8 @@ pub fn round(
     let mut paddings: Vec<Vec<u8>> = Vec::new();
     for index in order(&mut random) {
         paddings.push(Vec::with_capacity(PADDING + random.random_range(0..MORE_PADDING)));
-        let profile = if index == 1 { configurations.profile } else { configurations.base };
-        let purpose = Purpose::Replay(advice.clone(), profile, random.random());
+        let configuration = if index == 1 { &configurations.profile } else { &configurations.base };
+        let purpose = Purpose::Replay(advice.clone(), configuration.clone(), random.random());
         arms[index] = Some(Arm::new(subject, host, learned.work, learned.expected, purpose)?);
     }
     let mut arms: Vec<Arm<'_>> = arms.into_iter().flatten().collect();

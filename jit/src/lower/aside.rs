@@ -11,9 +11,8 @@ const SELDOM: f64 = 0.1;
 pub struct Aside(Vec<Option<BlockId>>);
 
 impl Aside {
-    /// Decides by the region's counts.
-    pub fn of(region: &Region, shape: &Shape) -> Aside {
-        let found = Frequencies::of(region, shape);
+    /// Decides by how often blocks run.
+    pub fn of(region: &Region, shape: &Shape, found: &Frequencies) -> Aside {
         let mut measures: Vec<Option<BlockId>> = vec![None; region.blocks.len()];
         for &block in shape.graph.reverse_postorder() {
             let innermost = |block| shape.loops.innermost(block);

@@ -1,10 +1,12 @@
 //! From Cranelift's function to bytes and tables.
 
 use super::function::{Lowered, Origin};
+use super::order::{self, Explained};
 use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::ir::{Block, Function, Inst, SourceLoc};
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetFrontendConfig};
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_codegen::{Context, FinalizedMachExceptionHandler};
+use cranelift_codegen::{CodegenError, Context, FinalizedMachExceptionHandler};
 use holloway_vm::compiled::{CallSite, Compiled};
 
 /// The machine for which code is made: this one.
@@ -21,6 +23,10 @@ pub struct Layout {
     pub blocks: Vec<u32>,
     /// Pieces with what they come from: offset, origin; each holds up to the next.
     pub origins: Vec<(u32, Origin)>,
+    /// The order in which blocks were to be emitted, if it was planned.
+    pub plan: Option<Explained>,
+    /// Where the code of blocks is: offset, block; each holds up to the next. Blocks without code are not in it.
+    pub emitted: Vec<(u32, Block)>,
 }
 
 impl Target {
@@ -64,7 +70,7 @@ fn cranelift_native_builder() -> Result<cranelift_codegen::isa::Builder, String>
 
 /// Machine code of a function, with its tables; also its layout if that is wanted, which does not change the code.
 pub fn emit(
-    lowered: Lowered,
+    mut lowered: Lowered,
     target: &Target,
     wants_layout: bool,
 ) -> Result<(Compiled, Option<Layout>), String> {
@@ -72,8 +78,24 @@ pub fn emit(
     let mut control = ControlPlane::default();
     let special = if wants_layout { Some(Target::isa(target.verify, true)?) } else { None };
     let isa = special.as_ref().unwrap_or(&target.isa);
-    let code =
-        context.compile(&**isa, &mut control).map_err(|error| format!("Cranelift: {}", error.inner))?;
+    let mut marks = Marks::default();
+    let failed = |error: CodegenError| format!("Cranelift: {error}");
+    context.verify_if(&**isa).map_err(|errors| failed(errors.into()))?;
+    context.optimize(&**isa, &mut control).map_err(failed)?;
+    let mut planned = None;
+    if let Some(heat) = &mut lowered.heat {
+        let blocks = context.domtree.cfg_rpo().copied().collect::<Vec<_>>();
+        planned = Some(order::plan(&mut context.func, &blocks, heat));
+    }
+    if wants_layout {
+        marks = Marks::put(&mut context.func);
+    }
+    let tree = planned.as_ref().and_then(|(_, tree)| tree.as_ref()).unwrap_or(&context.domtree);
+    let mut allocator = regalloc2::Ctx::default();
+    let code = isa
+        .compile_function(&context.func, tree, &mut allocator, false, &mut control)
+        .map_err(failed)?
+        .apply_params(&context.func.params);
     let buffer = &code.buffer;
     if !buffer.relocs().is_empty() {
         return Err("the code has relocations".into());
@@ -87,11 +109,11 @@ pub fn emit(
         }
     }
     calls.sort_by_key(|call| call.returns);
-    let origins: Vec<(u32, Origin)> = buffer
-        .get_srclocs_sorted()
-        .iter()
-        .filter_map(|range| Some((range.start, *lowered.locations.get(range.loc.bits() as usize)?)))
+    let ranges = || buffer.get_srclocs_sorted().iter();
+    let origins: Vec<(u32, Origin)> = ranges()
+        .filter_map(|range| Some((range.start, *lowered.locations.get(marks.location(range.loc))?)))
         .collect();
+    let emitted = ranges().filter_map(|range| Some((range.start, marks.block(range.loc)?))).collect();
     let positions = origins.iter().map(|&(start, origin)| (start, origin.function, origin.pc)).collect();
     let compiled = Compiled {
         bytes: code.code_buffer().to_vec(),
@@ -102,6 +124,44 @@ pub fn emit(
         addresses: lowered.addresses,
         ..Compiled::default()
     };
-    let layout = wants_layout.then(|| Layout { blocks: code.bb_starts.clone(), origins });
+    let layout = wants_layout.then(|| {
+        let planned = planned.as_ref().zip(lowered.heat.as_ref());
+        let plan = planned.map(|((plan, _), heat)| plan.explain(&context.func, heat));
+        Layout { blocks: code.bb_starts.clone(), origins, plan, emitted }
+    });
     Ok((compiled, layout))
+}
+
+/// Source locations that also say in which block an instruction stands: numbers of the pairs. None if nobody wants to know.
+#[derive(Default)]
+struct Marks(Option<Vec<(Block, SourceLoc)>>);
+
+impl Marks {
+    /// Marks all instructions.
+    fn put(function: &mut Function) -> Marks {
+        let mut marks: Vec<(Block, SourceLoc)> = Vec::new();
+        let blocks: Vec<Block> = function.layout.blocks().collect();
+        for block in blocks {
+            let instructions: Vec<Inst> = function.layout.block_insts(block).collect();
+            for inst in instructions {
+                let mark = (block, function.srcloc(inst));
+                if marks.last() != Some(&mark) {
+                    marks.push(mark);
+                }
+                function.set_srcloc(inst, SourceLoc::new(marks.len() as u32 - 1));
+            }
+        }
+        Marks(Some(marks))
+    }
+
+    /// The number of the location.
+    fn location(&self, mark: SourceLoc) -> usize {
+        let marked = self.0.as_ref().map(|marks| marks.get(mark.bits() as usize).map(|mark| mark.1));
+        marked.map_or(mark, Option::unwrap_or_default).bits() as usize
+    }
+
+    /// The block.
+    fn block(&self, mark: SourceLoc) -> Option<Block> {
+        self.0.as_ref()?.get(mark.bits() as usize).map(|mark| mark.0)
+    }
 }

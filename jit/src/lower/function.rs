@@ -1,7 +1,9 @@
 //! The frame of lowering: blocks, parameters, branches.
 
 use super::exits::{ExitKey, OpenExit};
+use super::order::{Heat, weights::weights};
 use super::sharing::Sharing;
+use crate::frequency::{Counts, Frequencies};
 use crate::ir::{BlockId, InlineId, Op, Region, RegionEntry, Shape, Terminator, Ty, Value};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{
@@ -12,7 +14,7 @@ use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use hashbrown::HashMap;
 use holloway_bytecode::{FunctionId, Program};
-use holloway_vm::compiled::{Model, Site};
+use holloway_vm::compiled::{Model, OrderBy, Site};
 use std::collections::BTreeSet;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
@@ -31,6 +33,8 @@ pub struct Lowered {
     pub depth: u64,
     /// Large constants: those that may be addresses, ascending.
     pub addresses: Vec<u64>,
+    /// How often blocks run, if they are to be ordered by that.
+    pub heat: Option<Heat>,
 }
 
 /// Where a piece of code comes from.
@@ -69,6 +73,12 @@ pub(super) struct Lowering<'a, 'b> {
     pub program: &'a Program,
     pub model: &'a Model,
     pub shape: Shape,
+    /// By what blocks are ordered.
+    pub order: OrderBy<'a>,
+    /// How often the region's blocks run, by that.
+    frequencies: Frequencies,
+    /// The same of Cranelift's blocks.
+    pub heat: Heat,
     /// The number of this code, part of all its places.
     pub code: u32,
     /// What became of each node.
@@ -115,6 +125,7 @@ pub fn lower(
     model: &Model,
     code: u32,
     frontend: TargetFrontendConfig,
+    order: OrderBy<'_>,
 ) -> Result<Lowered, Refusal> {
     let mut function =
         Function::with_name_signature(UserFuncName::user(0, code), signature_of(region, program));
@@ -124,12 +135,16 @@ pub fn lower(
     let zero = clif::Value::from_u32(0);
     let shape = region.shape();
     let sharing = Sharing::of(region, &shape);
+    let frequencies = Frequencies::by(region, &shape, &|block| weights(region, block, order));
     let mut lowering = Lowering {
         builder,
         region,
         program,
         model,
         shape,
+        order,
+        frequencies,
+        heat: Heat::default(),
         code,
         values: vec![None; region.nodes.len()],
         blocks,
@@ -157,12 +172,13 @@ pub fn lower(
     lowering.run();
     let (sites, locations, depth) = (lowering.sites, lowering.locations, lowering.needed);
     let addresses = lowering.addresses.into_iter().collect();
+    let heat = (!matches!(order, OrderBy::Program)).then_some(lowering.heat);
     if let Some(refusal) = lowering.refusal {
         return Err(refusal);
     }
     lowering.builder.seal_all_blocks();
     lowering.builder.finalize(frontend);
-    Ok(Lowered { function, sites, locations, depth, addresses })
+    Ok(Lowered { function, sites, locations, depth, addresses, heat })
 }
 
 /// The machine type of a value.
@@ -215,10 +231,13 @@ fn needed_depth(region: &Region) -> u64 {
 impl Lowering<'_, '_> {
     fn run(&mut self) {
         let order: Vec<BlockId> = self.shape.graph.reverse_postorder().to_vec();
-        let aside = super::aside::Aside::of(self.region, &self.shape);
+        let planned = !matches!(self.order, OrderBy::Program);
+        let aside = super::aside::Aside::of(self.region, &self.shape, &self.frequencies);
         for &block in &order {
             let target = self.blocks[block.index()];
-            if self.region.block(block).cold || aside.contains(block) {
+            self.heat.set(target, self.frequencies.block(block));
+            self.heat.set_region(target, Some(block));
+            if self.region.block(block).cold || (!planned && aside.contains(block)) {
                 self.builder.set_cold_block(target);
             }
             if block != Region::ENTRY {
@@ -265,6 +284,10 @@ impl Lowering<'_, '_> {
     pub fn new_block(&mut self) -> clif::Block {
         let block = self.builder.create_block();
         self.made_at.insert(block, self.at);
+        if let Some(current) = self.builder.current_block() {
+            self.heat.set(block, self.heat.block(current));
+            self.heat.set_region(block, self.heat.region(current));
+        }
         if self.stands_aside() {
             self.builder.set_cold_block(block);
         }
@@ -274,6 +297,7 @@ impl Lowering<'_, '_> {
     /// A new block that is rarely executed.
     pub fn new_cold_block(&mut self) -> clif::Block {
         let block = self.new_block();
+        self.heat.set(block, 0.0);
         self.builder.set_cold_block(block);
         block
     }
@@ -392,12 +416,18 @@ impl Lowering<'_, '_> {
                 let arguments = self.arguments(target);
                 self.builder.ins().jump(self.blocks[target.block.index()], &arguments);
             }
-            Terminator::Branch { condition, then, otherwise, counts, source } => {
+            Terminator::Branch { condition, then, otherwise, source, .. } => {
                 if let Some(source) = source {
                     self.locate(source.inline, source.pc);
                 }
                 // The second target falls through, and keeps loops together.
+                let counts = weights(region, block, self.order);
                 let prefers_then = self.prefers(block, then.block, counts[0], otherwise.block, counts[1]);
+                let mut arms = self.arms(block);
+                if prefers_then {
+                    arms.reverse();
+                }
+                self.note_arms(arms);
                 let (first, second) = if prefers_then { (otherwise, then) } else { (then, otherwise) };
                 let condition = if prefers_then { self.negated(*condition) } else { self.value(*condition) };
                 let (one, two) = (self.arguments(first), self.arguments(second));
@@ -406,7 +436,8 @@ impl Lowering<'_, '_> {
             }
             Terminator::Switch { value, low, cases, default, source, .. } => {
                 self.locate(source.inline, source.pc);
-                self.switch(*value, *low, cases, default)
+                let arms = self.arms(block);
+                self.switch(*value, *low, cases, default, arms)
             }
             Terminator::Return(result) => {
                 let bits = match result {
@@ -422,8 +453,21 @@ impl Lowering<'_, '_> {
         }
     }
 
+    /// How often the end of a block of the region goes each way.
+    fn arms(&self, block: BlockId) -> Counts {
+        let edges = self.shape.graph.out_edges(block);
+        edges.map(|edge| self.frequencies.edge(&self.shape, edge)).collect()
+    }
+
+    /// The block that is being made is about to go each way so often.
+    fn note_arms(&mut self, arms: Counts) {
+        if let Some(block) = self.builder.current_block() {
+            self.heat.set_arms(block, arms);
+        }
+    }
+
     /// Should the first of two targets fall through.
-    fn prefers(&self, from: BlockId, a: BlockId, a_count: u32, b: BlockId, b_count: u32) -> bool {
+    fn prefers(&self, from: BlockId, a: BlockId, a_count: f64, b: BlockId, b_count: f64) -> bool {
         let cold = |block: BlockId| {
             self.region.block(block).cold || matches!(self.region.block(block).end, Terminator::Deopt(..))
         };
@@ -469,7 +513,15 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn switch(&mut self, value: Value, low: i64, cases: &[crate::ir::Target], default: &crate::ir::Target) {
+    /// Goes to one of several targets; `arms` says how often to each, to the default last.
+    fn switch(
+        &mut self,
+        value: Value,
+        low: i64,
+        cases: &[crate::ir::Target],
+        default: &crate::ir::Target,
+        mut arms: Counts,
+    ) {
         let value = self.value(value);
         let index = self.builder.ins().iadd_imm_s(value, low.wrapping_neg());
         let default_arguments = self.arguments(default);
@@ -477,6 +529,10 @@ impl Lowering<'_, '_> {
         let table_block = self.new_block();
         let outside =
             self.builder.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, index, cases.len() as i64);
+        let to_default = arms.pop().unwrap_or(0.0);
+        let to_cases = arms.iter().sum();
+        self.note_arms(Counts::from([to_default, to_cases]));
+        self.heat.set(table_block, to_cases);
         self.builder.ins().brif(outside, default_block, &default_arguments, table_block, &[]);
         self.switch_to(table_block);
         let calls: Vec<clif::BlockCall> = cases
@@ -491,6 +547,9 @@ impl Lowering<'_, '_> {
         let default_call = self.builder.func.dfg.block_call(default_block, &default_arguments);
         let table = self.builder.create_jump_table(clif::JumpTableData::new(default_call, &calls));
         let index = self.builder.ins().ireduce(types::I32, index);
+        // The table's own default is never taken.
+        arms.insert(0, 0.0);
+        self.note_arms(arms);
         self.builder.ins().br_table(index, table);
     }
 }

@@ -19,6 +19,7 @@
 //! | `calls` | calls, natives, yieldpoints |
 //! | `natives` | natives of which the frequent case is done in line |
 //! | `exits` | leaving: sites and their recipes |
+//! | [`order`] | the order in which blocks are emitted |
 //! | [`sharing`] | which checks leave at the same place |
 //! | [`emit`] | from Cranelift's function to bytes and tables |
 
@@ -29,6 +30,7 @@ mod exits;
 pub mod function;
 mod memory;
 mod natives;
+pub mod order;
 mod profiling;
 pub mod sharing;
 mod values;

@@ -3,18 +3,23 @@
 //! Code is disassembled block by block, because data may follow an instruction from which control does not go on: the table of
 //! a switch (distances from its own beginning, four bytes each), or constants at the end of everything.
 //!
+//! Where the order of blocks was planned, each begins with its name there and how often it runs for each entry.
+//!
 //! Calls go through registers. Which register holds the address of what is followed from one label to the next, in the
 //! order of the text; what is not known there stays without a name.
 
 use super::names::Names;
 use super::places::Places;
+use super::plan;
 use crate::lower::Layout;
+use crate::lower::order::Why;
 use capstone::Capstone;
 use capstone::arch::x86::{ArchMode, ArchSyntax};
 use capstone::arch::{BuildsCapstone, BuildsCapstoneSyntax};
 use holloway_vm::compiled::{CodeId, Compiled};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::iter::Peekable;
 
 /// Where comments begin.
 const SIDE_COLUMN: usize = 52;
@@ -44,6 +49,7 @@ pub fn print(
     let mut registers = Registers { names, holds: BTreeMap::new() };
     let mut out = String::new();
     let mut origins = layout.origins.iter().peekable();
+    let mut blocks = blocks(layout);
     for piece in &pieces {
         let mut origin = None;
         while let Some(&(_, next)) = origins.next_if(|&&(start, _)| start <= piece.start) {
@@ -55,6 +61,9 @@ pub fn print(
         if let Some(number) = labels.get(&piece.start) {
             let _ = writeln!(out, "L{number}:");
             registers.holds.clear();
+        }
+        while let Some((_, block)) = blocks.next_if(|(start, _)| *start <= piece.start) {
+            let _ = writeln!(out, "  {block}");
         }
         if let Some(heading) = origin.and_then(|origin| places.heading(origin)) {
             let _ = writeln!(out, "  {heading}");
@@ -76,6 +85,18 @@ pub fn print(
         out.push('\n');
     }
     Ok(out)
+}
+
+/// Where blocks begin of which it was planned how they follow each other, with what is written there.
+fn blocks(layout: &Layout) -> Peekable<impl Iterator<Item = (u32, String)>> {
+    let planned = layout.plan.iter().flat_map(|plan| &plan.blocks).filter(|block| block.why != Why::Cold);
+    let planned: BTreeMap<_, _> = planned.map(|planned| (planned.block, planned.frequency)).collect();
+    let mut last = None;
+    let emitted = layout.emitted.iter().filter(move |(_, block)| last.replace(*block) != Some(*block));
+    let written = emitted.filter_map(move |&(start, block)| {
+        Some((start, format!("; {block} x{}", plan::times(*planned.get(&block)?))))
+    });
+    written.peekable()
 }
 
 /// All instructions and data in order.

@@ -12,12 +12,14 @@
 //! | `names` | addresses and offsets by name |
 //! | `places` | source lines beside code |
 //! | `clif` | Cranelift's function |
+//! | `plan` | the order of blocks |
 //! | `asm` | machine code |
 
 mod asm;
 mod clif;
 mod names;
 mod places;
+mod plan;
 pub mod stage;
 
 pub use stage::{Stage, When};
@@ -146,10 +148,16 @@ impl Watch for Viewer<'_> {
     }
 
     fn wants_code(&self) -> bool {
-        self.wants(|stage| *stage == Stage::Asm)
+        self.wants(|stage| matches!(stage, Stage::Plan | Stage::Asm))
     }
 
     fn code(&mut self, region: &Region, compiled: &Compiled, layout: &Layout) {
+        if self.wants(|stage| *stage == Stage::Plan) {
+            self.show(format_args!("the order of its blocks"), &plan::print(layout.plan.as_ref()));
+        }
+        if !self.wants(|stage| *stage == Stage::Asm) {
+            return;
+        }
         let places = self.places(region, &compiled.sites);
         let text = asm::print(compiled, layout, self.request.code, &self.looker.names, places)
             .unwrap_or_else(|why| format!("; cannot be disassembled: {why}\n"));

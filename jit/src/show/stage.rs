@@ -1,4 +1,4 @@
-//! What can be asked for, as one writes it: `ir`, `ir:gvn`, `ir:all`, `clif`, `asm`.
+//! What can be asked for, as one writes it: `ir`, `ir:gvn`, `ir:all`, `clif`, `plan`, `asm`.
 
 use crate::pipeline;
 use std::fmt;
@@ -11,6 +11,8 @@ pub enum Stage {
     Ir(When),
     /// Cranelift's function.
     Clif,
+    /// The order in which blocks are emitted, and why.
+    Plan,
     /// Machine code.
     Asm,
 }
@@ -27,7 +29,7 @@ pub enum When {
 }
 
 /// How the stages are written, for messages and help.
-pub const STAGES: &str = "ir, ir:PASS, ir:all, clif, asm";
+pub const STAGES: &str = "ir, ir:PASS, ir:all, clif, plan, asm";
 
 /// Stands for all steps.
 const ALL: &str = "all";
@@ -39,6 +41,7 @@ impl FromStr for Stage {
         Ok(match text.split_once(':') {
             None if text == "ir" => Stage::Ir(When::Last),
             None if text == "clif" => Stage::Clif,
+            None if text == "plan" => Stage::Plan,
             None if text == "asm" => Stage::Asm,
             Some(("ir", ALL)) => Stage::Ir(When::All),
             Some(("ir", name)) => {
@@ -65,6 +68,7 @@ impl fmt::Display for Stage {
             Stage::Ir(When::After(step)) => write!(f, "ir:{step}"),
             Stage::Ir(When::All) => write!(f, "ir:{ALL}"),
             Stage::Clif => f.write_str("clif"),
+            Stage::Plan => f.write_str("plan"),
             Stage::Asm => f.write_str("asm"),
         }
     }
@@ -77,7 +81,7 @@ mod tests {
     #[test]
     fn stages_are_written_as_they_are_read() {
         let passes = pipeline::steps().into_iter().map(|step| format!("ir:{step}"));
-        for text in ["ir", "ir:all", "clif", "asm"].map(str::to_string).into_iter().chain(passes) {
+        for text in ["ir", "ir:all", "clif", "plan", "asm"].map(str::to_string).into_iter().chain(passes) {
             assert_eq!(text.parse::<Stage>().map(|stage| stage.to_string()), Ok(text));
         }
     }

@@ -1,7 +1,7 @@
 //! A profile from text, for passes that ask for one. The form is in `tests/README.md`.
 
 use holloway_bytecode::{ClassId, FunctionId, Program};
-use holloway_vm::compiled::{Profile, Receivers};
+use holloway_vm::compiled::{Branches, Profile, Receivers};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a test says about the past; nothing is known of the rest.
@@ -73,7 +73,7 @@ impl TextProfile {
     }
 }
 
-impl Profile for TextProfile {
+impl Branches for TextProfile {
     fn branch(&self, function: FunctionId, pc: u32) -> [u32; 2] {
         self.branches.get(&(function, pc)).copied().unwrap_or_default()
     }
@@ -83,7 +83,9 @@ impl Profile for TextProfile {
         counts.resize(cases, 0);
         counts
     }
+}
 
+impl Profile for TextProfile {
     fn receivers(&self, function: FunctionId, pc: u32) -> Receivers {
         self.receivers.get(&(function, pc)).cloned().unwrap_or_default()
     }

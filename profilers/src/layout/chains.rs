@@ -14,15 +14,27 @@
 //! a greedy solution over the intersection of three matroids: one successor, one predecessor, no cycle; Korte and
 //! Hausmann 1978.) It is *not* promised that the order is better than that of the source.
 //!
-//! Complexity: O(E log E + C² + E) for E edges and C chains.
+//! Complexity: O(E log E) for E edges.
 
 use super::frequencies::{Frequencies, Targets, blocks};
+use super::precedence::{Joins, Precedence, Waiting};
 use crate::{BlockId, ControlFlow};
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// The chains, by the number of their first block. Each block is in one.
 #[must_use]
 pub fn chains<F: ControlFlow + ?Sized>(frequencies: &Frequencies<'_, F>) -> Vec<Vec<BlockId>> {
+    chains_within(frequencies, &Precedence::default())
+}
+
+/// The same, where no block comes before one of its chain that it has to follow.
+#[must_use]
+pub fn chains_within<F: ControlFlow + ?Sized>(
+    frequencies: &Frequencies<'_, F>,
+    precedence: &Precedence,
+) -> Vec<Vec<BlockId>> {
+    let mut joins = Joins::new(precedence);
     let flow = frequencies.flow();
     // By block: the chain that it is in, by the number of a block. Chains that were joined are empty.
     let mut chain_of: Vec<usize> = (0..flow.blocks()).collect();
@@ -31,8 +43,9 @@ pub fn chains<F: ControlFlow + ?Sized>(frequencies: &Frequencies<'_, F>) -> Vec<
     edges.sort_by_key(|&(.., count)| Reverse(count));
     for (from, to, _) in edges {
         let (front, back) = (chain_of[from.index()], chain_of[to.index()]);
-        let joins = front != back && chains[front].last() == Some(&from) && chains[back].first() == Some(&to);
-        if joins && to != flow.entry() {
+        let fits = front != back && chains[front].last() == Some(&from) && chains[back].first() == Some(&to);
+        if fits && to != flow.entry() && joins.may(front, back) {
+            joins.join(front, back);
             let moved = std::mem::take(&mut chains[back]);
             moved.iter().for_each(|block| chain_of[block.index()] = front);
             chains[front].extend(moved);
@@ -48,6 +61,17 @@ pub fn chains<F: ControlFlow + ?Sized>(frequencies: &Frequencies<'_, F>) -> Vec<
 #[must_use]
 pub fn order_chains<F: ControlFlow + ?Sized>(
     frequencies: &Frequencies<'_, F>,
+    chains: Vec<Vec<BlockId>>,
+) -> Vec<Vec<BlockId>> {
+    order_chains_within(frequencies, &Precedence::default(), chains)
+}
+
+/// The same, where a chain is placed when those are that it has to follow. If none can be, the next is chosen as if
+/// all could.
+#[must_use]
+pub fn order_chains_within<F: ControlFlow + ?Sized>(
+    frequencies: &Frequencies<'_, F>,
+    precedence: &Precedence,
     mut chains: Vec<Vec<BlockId>>,
 ) -> Vec<Vec<BlockId>> {
     let flow = frequencies.flow();
@@ -63,19 +87,40 @@ pub fn order_chains<F: ControlFlow + ?Sized>(
             neighbours[to].push((from, count));
         }
     }
-    let mut waiting: Vec<usize> = (0..chains.len()).collect();
-    waiting.sort_by_key(|&at| chains[at].first().copied());
+    let mut held = Waiting::new(precedence, chains.len(), &chain_of);
+    // Chains with the same traffic come in the order of their first blocks.
+    let mut numbers: Vec<usize> = (0..chains.len()).collect();
+    numbers.sort_by_key(|&chain| chains[chain].first().copied());
+    let mut rank = vec![0; chains.len()];
+    numbers.iter().enumerate().for_each(|(at, &chain)| rank[chain] = at);
     let mut with_placed = vec![0u64; chains.len()];
     let mut order = Vec::with_capacity(chains.len());
     let entry = chain_of[flow.entry().index()];
-    let mut next = waiting.iter().position(|&at| at == entry).or((!waiting.is_empty()).then_some(0));
-    while let Some(place) = next {
-        let chain = waiting.remove(place);
+    let mut next = Some(entry).filter(|&entry| entry != usize::MAX).or(numbers.first().copied());
+    // What may come next; entries that do not say any more how it is with a chain are stale.
+    let state = |chain: usize, held: &Waiting, with_placed: &[u64]| {
+        (held.is_ready(chain), with_placed[chain], Reverse(rank[chain]))
+    };
+    let mut heap: BinaryHeap<_> = numbers.iter().map(|&chain| state(chain, &held, &with_placed)).collect();
+    let mut is_placed = vec![false; chains.len()];
+    while let Some(chain) = next {
+        is_placed[chain] = true;
+        let freed = held.placed(chain);
         for &(neighbour, count) in &neighbours[chain] {
             with_placed[neighbour] = with_placed[neighbour].saturating_add(count);
         }
+        let changed = neighbours[chain].iter().map(|&(neighbour, _)| neighbour).chain(freed);
+        heap.extend(
+            changed.filter(|&other| !is_placed[other]).map(|other| state(other, &held, &with_placed)),
+        );
         order.push(std::mem::take(&mut chains[chain]));
-        next = (0..waiting.len()).max_by_key(|&place| (with_placed[waiting[place]], Reverse(place)));
+        next = loop {
+            let Some(found) = heap.pop() else { break None };
+            let chain = numbers[found.2.0];
+            if !is_placed[chain] && found == state(chain, &held, &with_placed) {
+                break Some(chain);
+            }
+        };
     }
     order
 }
@@ -84,6 +129,15 @@ pub fn order_chains<F: ControlFlow + ?Sized>(
 #[must_use]
 pub fn order_blocks<F: ControlFlow + ?Sized>(frequencies: &Frequencies<'_, F>) -> Vec<BlockId> {
     order_chains(frequencies, chains(frequencies)).concat()
+}
+
+/// The same within a precedence, of which the order may violate a part: see [`Precedence`].
+#[must_use]
+pub fn order_blocks_within<F: ControlFlow + ?Sized>(
+    frequencies: &Frequencies<'_, F>,
+    precedence: &Precedence,
+) -> Vec<BlockId> {
+    order_chains_within(frequencies, precedence, chains_within(frequencies, precedence)).concat()
 }
 
 /// An order of blocks in two parts, which may be placed far from each other.

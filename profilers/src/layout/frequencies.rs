@@ -109,39 +109,59 @@ impl Add for Cost {
     }
 }
 
-/// The targets of each block with the frequency of all edges to them, by number.
-pub(super) struct Targets(Vec<Vec<(BlockId, u64)>>);
+/// The targets of each block with the frequency of all edges to them, by number: one list, and where in it each block begins.
+pub(super) struct Targets {
+    starts: Vec<usize>,
+    list: Vec<(BlockId, u64)>,
+}
 
 impl Targets {
     pub fn new<F: ControlFlow + ?Sized>(frequencies: &Frequencies<'_, F>) -> Self {
-        let mut targets: Vec<Vec<(BlockId, u64)>> = vec![Vec::new(); frequencies.flow.blocks()];
-        for (edge, to, count) in frequencies.edges() {
-            targets[edge.from.index()].push((to, count));
+        let flow = frequencies.flow;
+        let mut targets = Self {
+            starts: Vec::with_capacity(flow.blocks() + 1),
+            list: Vec::with_capacity(frequencies.counts.len()),
+        };
+        let mut counts = frequencies.counts.iter();
+        for block in blocks(flow) {
+            let start = targets.list.len();
+            targets.starts.push(start);
+            for (&target, &count) in flow.successors(block).iter().zip(&mut counts) {
+                match targets.list[start..].iter_mut().find(|known| known.0 == target) {
+                    Some(known) => known.1 = known.1.saturating_add(count),
+                    None => targets.list.push((target, count)),
+                }
+            }
+            targets.list[start..].sort_unstable();
         }
-        for list in &mut targets {
-            list.sort_unstable();
-            list.dedup_by(|next, kept| {
-                let same = next.0 == kept.0;
-                kept.1 = if same { kept.1.saturating_add(next.1) } else { kept.1 };
-                same
-            });
-        }
-        Self(targets)
+        targets.starts.push(targets.list.len());
+        targets
+    }
+
+    fn of(&self, block: BlockId) -> &[(BlockId, u64)] {
+        &self.list[self.starts[block.index()]..self.starts[block.index() + 1]]
     }
 
     /// All pairs of a block and a target with the frequency, by their numbers.
     pub fn pairs(&self) -> impl Iterator<Item = (BlockId, BlockId, u64)> {
-        let numbered = self.0.iter().enumerate();
-        numbered.flat_map(|(from, list)| list.iter().map(move |&(to, count)| (BlockId::new(from), to, count)))
+        let numbered = (0..self.starts.len() - 1).map(BlockId::new);
+        numbered.flat_map(|from| self.of(from).iter().map(move |&(to, count)| (from, to, count)))
     }
 
     /// What a block costs if it is followed by this one, or by none that it goes to. O(targets).
     pub fn cost(&self, block: BlockId, next: Option<BlockId>) -> Cost {
-        let targets = &self.0[block.index()];
-        let elsewhere = || targets.iter().filter(|target| Some(target.0) != next).map(|target| target.1);
-        let falls = elsewhere().count() < targets.len();
-        let jumps = if falls || targets.len() > 2 { 0 } else { elsewhere().min().unwrap_or(0) };
-        Cost { taken: elsewhere().fold(0, u64::saturating_add), jumps }
+        let targets = self.of(block);
+        let (mut taken, mut least, mut falls) = (0u64, u64::MAX, false);
+        for &(target, count) in targets {
+            if Some(target) == next {
+                falls = true;
+            } else {
+                taken = taken.saturating_add(count);
+                least = least.min(count);
+            }
+        }
+        let jumps = if falls || targets.is_empty() || targets.len() > 2 { 0 } else { least };
+        Cost { taken, jumps }
     }
 }
 

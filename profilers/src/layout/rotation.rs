@@ -7,11 +7,16 @@
 //! Pettis-Hansen algorithm has no such step; compilers that followed it do, LLVM's block placement for instance.)
 //!
 //! A loop in an order is a back edge: an edge to a block that does not stand behind its source, with everything that
-//! stands between the two. Rotating never makes an order worse. O(n) for all rotations of n blocks with two arms each.
+//! stands between the two. Edges that are taken in less than one of eight executions of their target are no loop.
+//! Rotating never makes an order worse. O(n) for all rotations of n blocks with two arms each.
 
 use super::frequencies::{Cost, Frequencies, Targets};
+use super::precedence::Precedence;
 use crate::{BlockId, ControlFlow};
 use std::ops::Range;
+
+/// A loop comes around in one of so many executions of its first block.
+const LOOPS: u64 = 8;
 
 /// By how many places the blocks of a range are best rotated to the left: 0 if no rotation is cheaper, the smallest
 /// among equals. The first block of the whole order is the entry and stays: a range that begins with it is not rotated,
@@ -22,10 +27,11 @@ pub fn best_rotation<F: ControlFlow + ?Sized>(
     order: &[BlockId],
     range: Range<usize>,
 ) -> usize {
-    best(&Targets::new(frequencies), order, range)
+    best(&Targets::new(frequencies), order, range, |_| true)
 }
 
-fn best(targets: &Targets, order: &[BlockId], range: Range<usize>) -> usize {
+/// The best of the rotations by numbers of places that `may` allows, or none.
+fn best(targets: &Targets, order: &[BlockId], range: Range<usize>, may: impl Fn(usize) -> bool) -> usize {
     if range.start == 0 || range.end > order.len() || range.len() < 2 {
         return 0;
     }
@@ -44,13 +50,25 @@ fn best(targets: &Targets, order: &[BlockId], range: Range<usize>) -> usize {
     };
     let cheaper =
         |(cost, saved): (Cost, Cost), (least, least_saved): (Cost, Cost)| cost + least_saved < least + saved;
-    (1..inside.len()).fold(0, |least, places| if cheaper(cost(places), cost(least)) { places } else { least })
+    (1..inside.len())
+        .filter(|&places| may(places))
+        .fold(0, |least, places| if cheaper(cost(places), cost(least)) { places } else { least })
 }
 
 /// Rotates the loops of an order, those with the most frequent back edges last, so that they have the last word.
 #[must_use]
 pub fn rotate_loops<F: ControlFlow + ?Sized>(
     frequencies: &Frequencies<'_, F>,
+    order: Vec<BlockId>,
+) -> Vec<BlockId> {
+    rotate_loops_within(frequencies, &Precedence::default(), order)
+}
+
+/// The same within a precedence, to which the order keeps.
+#[must_use]
+pub fn rotate_loops_within<F: ControlFlow + ?Sized>(
+    frequencies: &Frequencies<'_, F>,
+    precedence: &Precedence,
     mut order: Vec<BlockId>,
 ) -> Vec<BlockId> {
     let targets = Targets::new(frequencies);
@@ -58,7 +76,11 @@ pub fn rotate_loops<F: ControlFlow + ?Sized>(
     edges.sort_by_key(|&(.., count)| count);
     let mut place = vec![None; frequencies.flow().blocks()];
     let mut moved = 0..order.len();
-    for (from, to, _) in edges {
+    let runs = frequencies.blocks();
+    for (from, to, count) in edges {
+        if count.saturating_mul(LOOPS) < runs[to.index()] {
+            continue;
+        }
         for at in moved {
             place[order[at].index()] = Some(at);
         }
@@ -66,7 +88,11 @@ pub fn rotate_loops<F: ControlFlow + ?Sized>(
         if let (Some(bottom), Some(top)) = (place[from.index()], place[to.index()])
             && top < bottom
         {
-            let places = best(&targets, &order, top..bottom + 1);
+            let mut places = best(&targets, &order, top..bottom + 1, |_| true);
+            if places != 0 {
+                let may = precedence.rotations(&order, top..bottom + 1);
+                places = best(&targets, &order, top..bottom + 1, |places| may[places]);
+            }
             order[top..=bottom].rotate_left(places);
             moved = top..bottom + 1;
         }

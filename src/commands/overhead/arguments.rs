@@ -1,12 +1,15 @@
 //! The flags of `holloway overhead`, and what of the flags of a machine makes no sense there.
 
+use crate::layout::Layout;
 use crate::options::{BenchSize, MachineArguments, Tier};
 use crate::profile::together;
 use crate::report::Stop;
 use crate::values;
 use clap::{Args, ValueEnum};
+use holloway_benchmarks::overhead::arm::Configuration;
 use holloway_benchmarks::overhead::results::Clock;
-use holloway_vm::profiling::{ProfileOptions, ProfileSpec};
+use holloway_benchmarks::overhead::rounds::Configurations;
+use holloway_vm::profiling::ProfileSpec;
 use holloway_vm::timer::TimerSource;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +24,7 @@ Examples:
   holloway overhead richards --profile pep
   holloway overhead awfy --profile edges --profile blpp     both together, all programs of the suite
   holloway overhead cd --profile blpp --vs edges            what paths cost more than edges
+  holloway overhead decoder --layout flipped --vs-layout one-time   what the order of blocks is worth
   holloway overhead all --profile pep --json pep.json --max-time 2m
   holloway overhead mine.hol --profile blpp -- 1000         a run of main is an iteration")]
 pub struct OverheadArguments {
@@ -33,6 +37,9 @@ pub struct OverheadArguments {
     /// With which configuration to compare, in the form of --profile (may be given several times) [default: no profiler]
     #[arg(long = "vs", value_name = "SPEC", help_heading = "Profiling")]
     pub versus: Vec<ProfileSpec>,
+    /// With which layout to compare, in the form of --layout [default: the same]
+    #[arg(long, value_name = "PROFILE", help_heading = "Profiling")]
+    pub vs_layout: Option<Layout>,
     /// The size of benchmark programs: `default`, `quick`, or a number that every named program knows
     #[arg(long, value_name = "SIZE", default_value = "default", help_heading = "Measuring")]
     pub size: BenchSize,
@@ -122,14 +129,31 @@ impl OverheadArguments {
         if let Some((flag, _, why)) = refused.iter().find(|(_, given, _)| *given) {
             return Err(Stop::usage(format_args!("overhead cannot be measured with {flag}: {why}")));
         }
-        if machine.profile.specs.is_empty() && self.inject_slowdown.is_none() {
-            return Err(Stop::usage("what is to be measured: add --profile, such as --profile pep"));
+        if machine.profile.specs.is_empty() && self.inject_slowdown.is_none() && self.vs_layout.is_none() {
+            let why = "what is to be measured: add --profile, such as --profile pep, or --vs-layout";
+            return Err(Stop::usage(why));
         }
         Ok(())
     }
 
-    /// The configuration with which is compared.
-    pub fn base(&self) -> Result<ProfileOptions, Stop> {
-        together("--vs", &self.versus)
+    /// The layout of the configuration with which is compared.
+    pub fn base_layout(&self) -> &Layout {
+        self.vs_layout.as_ref().unwrap_or(&self.machine.layout)
+    }
+
+    /// What is compared. The files that flags name are open.
+    pub fn configurations(&self) -> Result<Configurations, Stop> {
+        let machine = &self.machine;
+        let order = match &self.vs_layout {
+            Some(layout) => layout.open()?,
+            None => machine.block_order.clone(),
+        };
+        Ok(Configurations {
+            profile: Configuration {
+                profile: machine.profile.options()?,
+                order: machine.block_order.clone(),
+            },
+            base: Configuration { profile: together("--vs", &self.versus)?, order },
+        })
     }
 }

@@ -18,7 +18,7 @@ mod calls;
 pub mod check;
 pub mod diff;
 pub mod export;
-mod load;
+pub(crate) mod load;
 pub mod metrics;
 pub mod model;
 pub mod show;

@@ -3,7 +3,7 @@
 //!
 //! Advice fits one program only. Its functions carry fingerprints, and [`Advice::check`] says what does not fit.
 
-use crate::compiled::{Entry, Level, Profile, Receivers};
+use crate::compiled::{Branches, Entry, Level, Profile, Receivers};
 use crate::fingerprint::{of_function, of_program};
 use hashbrown::{HashMap, HashSet};
 use holloway_bytecode::ops::OpShape;
@@ -331,7 +331,7 @@ impl AdviceProfile {
     }
 }
 
-impl Profile for AdviceProfile {
+impl Branches for AdviceProfile {
     fn branch(&self, function: FunctionId, pc: u32) -> [u32; 2] {
         self.branches.get(&(function.0, pc)).copied().unwrap_or_default()
     }
@@ -339,7 +339,9 @@ impl Profile for AdviceProfile {
     fn switch(&self, function: FunctionId, pc: u32, cases: usize) -> Vec<u32> {
         self.switches.get(&(function.0, pc)).cloned().unwrap_or_else(|| vec![0; cases])
     }
+}
 
+impl Profile for AdviceProfile {
     fn receivers(&self, function: FunctionId, pc: u32) -> Receivers {
         self.receivers.get(&(function.0, pc)).cloned().unwrap_or_default()
     }

@@ -7,6 +7,7 @@
 //! | `area`, `map` | executable memory, and what lies in it |
 //! | `stubs` | the crossings, in machine language |
 //! | `enter`, `leave` | into compiled code and out of it |
+//! | `block_order` | the profile by which blocks are ordered |
 //! | `frames` | walking mixed stacks |
 //! | `helpers` | what compiled code calls |
 //! | `options` | how the tiers are used |
@@ -16,6 +17,7 @@
 //! | `report`, `perf_map` | numbers, log lines, names for `perf` |
 
 mod area;
+mod block_order;
 pub(crate) mod enter;
 pub(crate) mod frames;
 pub(crate) mod helpers;
@@ -32,10 +34,11 @@ mod report;
 pub mod request;
 mod stubs;
 
+pub use block_order::{BlockOrder, Counted, GivenEdges};
 pub use model::{ContextOffsets, EXITS, Helpers, Model, Stub};
 pub use options::{CompilerFactory, TierOptions};
 pub use perf_map::PerfMap;
-pub use profile::{NoProfile, Profile, Receivers};
+pub use profile::{Branches, NoProfile, OrderBy, Profile, Receivers};
 pub use report::{LevelStatistics, Log, LogEvent, TierStatistics};
 pub use request::{
     CallSite, CodeId, Compiled, Compiler, Entry, Level, Location, Request, Site, SiteFrame, VirtualObject,

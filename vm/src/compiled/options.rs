@@ -1,6 +1,7 @@
 //! How the tiers are used.
 
 use super::Model;
+use super::block_order::BlockOrder;
 use super::perf_map::PerfMap;
 use super::report::Log;
 use super::request::{Compiler, Level};
@@ -34,6 +35,8 @@ pub struct TierOptions {
     pub loop_steps: u32,
     /// Bytes of executable memory.
     pub code_cache: usize,
+    /// By which profile the blocks of machine code are ordered.
+    pub block_order: BlockOrder,
     /// Methods begin anywhere in a cache line, as this number decides, instead of at its beginning.
     pub scatter: Option<u64>,
     /// Compiled code has yieldpoints. Without them it cannot be interrupted and threads do not switch in it: only for measuring
@@ -62,6 +65,7 @@ impl Default for TierOptions {
             method_threshold: 300,
             loop_steps: 2,
             code_cache: 64 << 20,
+            block_order: BlockOrder::default(),
             scatter: None,
             yieldpoints: true,
             osr_every_backedge: false,

@@ -1,6 +1,7 @@
 //! What is known of the past of a running program, for compilers: counters of the interpreter, or advice.
 
-use super::profile::{Profile, Receivers};
+use super::block_order::{BlockOrder, Flipped, Told};
+use super::profile::{Branches, OrderBy, Profile, Receivers};
 use crate::adaptive::advice::AdviceProfile;
 use crate::adaptive::watcher::{FEWEST_EXECUTIONS, Watcher};
 use crate::loader::Counters;
@@ -26,9 +27,10 @@ pub(crate) struct PastProfile {
     advice: Option<Arc<AdviceProfile>>,
     failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
     instantiated: Arc<Vec<bool>>,
+    order: Told,
 }
 
-impl Profile for PastProfile {
+impl Branches for PastProfile {
     fn branch(&self, function: FunctionId, pc: u32) -> [u32; 2] {
         if let Some(advice) = &self.advice {
             return advice.branch(function, pc);
@@ -52,6 +54,12 @@ impl Profile for PastProfile {
         let mut cases: Vec<u32> = (0..cases).map(count).collect();
         self.renew(function, pc, &mut cases);
         cases
+    }
+}
+
+impl Profile for PastProfile {
+    fn order(&self) -> OrderBy<'_> {
+        self.order.order()
     }
 
     fn receivers(&self, function: FunctionId, pc: u32) -> Receivers {
@@ -112,7 +120,15 @@ fn more(counted: u32, sampled: Option<&u64>) -> u32 {
 /// What is known of the past just now. It reads counters while they change; samples are those of this moment.
 pub(crate) fn past_profile(vm: &Machinery) -> PastProfile {
     let recent = vm.compiled.watcher.as_ref().map(Watcher::recent);
-    PastProfile { sampled: vm.profiling.sampled_edges(), recent, ..interpreted_profile(vm) }
+    let sampled = vm.profiling.sampled_edges();
+    let order = match &vm.compiled.options.block_order {
+        BlockOrder::Program => Told::Program,
+        BlockOrder::OneTime if sampled.is_some() => Told::Counts(Box::new(interpreted_profile(vm))),
+        BlockOrder::OneTime | BlockOrder::Continuous => Told::Profile,
+        BlockOrder::Flipped => Told::Counts(Box::new(Flipped(interpreted_profile(vm)))),
+        BlockOrder::Given(edges) => Told::Given(edges.clone()),
+    };
+    PastProfile { sampled, recent, order, ..interpreted_profile(vm) }
 }
 
 /// The same without samples of compiled code: what the interpreter did.
@@ -124,5 +140,6 @@ pub(crate) fn interpreted_profile(vm: &Machinery) -> PastProfile {
         advice: vm.compiled.advice.clone(),
         failed: vm.compiled.failed.clone(),
         instantiated: vm.compiled.instantiated.clone(),
+        order: Told::default(),
     }
 }

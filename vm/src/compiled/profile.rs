@@ -21,13 +21,32 @@ impl Receivers {
     }
 }
 
-/// What is known of the past of a program.
-pub trait Profile: Send + Sync {
+/// Which ways the branches of a program went.
+pub trait Branches: Send + Sync {
     /// The branch at `pc`: how often it was not taken, and taken.
     fn branch(&self, function: FunctionId, pc: u32) -> [u32; 2];
 
     /// The switch at `pc`: how often each of its `cases` was taken, the default last.
     fn switch(&self, function: FunctionId, pc: u32, cases: usize) -> Vec<u32>;
+}
+
+/// By what the blocks of machine code are ordered.
+#[derive(Clone, Copy)]
+pub enum OrderBy<'a> {
+    /// By nothing that was counted: the order of the program.
+    Program,
+    /// By the profile that everything else is decided by.
+    Profile,
+    /// By other counts.
+    Counts(&'a dyn Branches),
+}
+
+/// What is known of the past of a program.
+pub trait Profile: Branches {
+    /// By what the blocks of machine code are ordered.
+    fn order(&self) -> OrderBy<'_> {
+        OrderBy::Profile
+    }
 
     /// The virtual or interface call at `pc`: its receivers.
     fn receivers(&self, function: FunctionId, pc: u32) -> Receivers;
@@ -46,7 +65,7 @@ pub trait Profile: Send + Sync {
 /// Nothing is known: no counts, any class may have instances, nothing failed yet.
 pub struct NoProfile;
 
-impl Profile for NoProfile {
+impl Branches for NoProfile {
     fn branch(&self, _: FunctionId, _: u32) -> [u32; 2] {
         [0, 0]
     }
@@ -54,7 +73,9 @@ impl Profile for NoProfile {
     fn switch(&self, _: FunctionId, _: u32, cases: usize) -> Vec<u32> {
         vec![0; cases]
     }
+}
 
+impl Profile for NoProfile {
     fn receivers(&self, _: FunctionId, _: u32) -> Receivers {
         Receivers::default()
     }

@@ -1,0 +1,289 @@
+//! The order in which blocks are emitted, planned by how often they run.
+//!
+//! The plan is made for Cranelift's function, when nothing changes it any more but register allocation: chains of blocks from the
+//! hottest edge down (Pettis and Hansen 1990, in `holloway_profilers::layout`), loops rotated to where they are left, the chains by their
+//! traffic; what is cold stands apart, at the end. An order that Cranelift could not make code for is repaired
+//! ([`legal`]), and if what comes out costs no less than Cranelift's own order, that one is kept. Nothing but the order of emission
+//! follows from the plan ([`force`]).
+//!
+//! | file | what it does |
+//! |---|---|
+//! | [`mod@weights`] | the counts that decide |
+//! | [`heat`] | how often Cranelift's blocks run |
+//! | [`edges`] | blocks for edges that carry moves |
+//! | [`legal`] | which orders are allowed |
+//! | [`force`] | how Cranelift comes to use ours |
+
+pub mod edges;
+pub mod force;
+pub mod heat;
+pub mod legal;
+pub mod weights;
+
+pub use heat::Heat;
+
+use cranelift_codegen::dominator_tree::DominatorTree;
+use cranelift_codegen::entity::SecondaryMap;
+use cranelift_codegen::ir::{Block, Function};
+use edges::Piece;
+use holloway_profilers::layout::{
+    Cost, Frequencies, Precedence, Split, order_blocks_within, rotate_loops_within, split,
+};
+use holloway_profilers::{BlockId, ControlFlow};
+use legal::Demands;
+
+/// Frequencies become integers for the library: so many for each time that the function is entered.
+const UNIT: f64 = 65536.0;
+
+/// What runs less often than once in so many times that the function is entered stands behind the rest.
+const SELDOM: u64 = UNIT as u64 / 100;
+
+/// Regions with more runs of blocks keep Cranelift's order: what is kept to takes a bit for each pair.
+const MOST_RUNS: usize = 4096;
+
+/// An order of blocks, and what it was chosen by.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// All blocks in the order in which Cranelift is to go through them: cold ones among the others.
+    order: Vec<Block>,
+    is_default: bool,
+    cost: [f64; 2],
+    default_cost: [f64; 2],
+}
+
+/// A block with its place.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Planned {
+    /// The block.
+    pub block: Block,
+    /// How often it runs for each time that the function is entered.
+    pub frequency: f64,
+    /// The block of the region of which it is part.
+    pub region: Option<crate::ir::BlockId>,
+    /// The blocks between which it stands, if it was made for an edge.
+    pub edge: Option<[Block; 2]>,
+    /// Why it stands where it does.
+    pub why: Why,
+}
+
+/// Why a block stands where it does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Why {
+    /// It is the entry.
+    Entry,
+    /// The one before goes on with it.
+    FollowsOn,
+    /// It begins a chain: of those left, the one with the most traffic with those before.
+    Traffic,
+    /// It is cold.
+    Cold,
+}
+
+/// Plans the order of a function; `blocks` are those that can be reached, in Cranelift's order. If there is a better one, the tree makes
+/// Cranelift follow it.
+pub fn plan(function: &mut Function, blocks: &[Block], heat: &mut Heat) -> (Plan, Option<DominatorTree>) {
+    let pieces = edges::pieces(function, blocks);
+    let (better, costs) = improve(function, &pieces, heat);
+    let [cost, default_cost] = costs.map(|cost| [cost.taken, cost.jumps].map(|count| count as f64 / UNIT));
+    match better {
+        Some(order) => {
+            let order = edges::split(function, order.iter().map(|&number| pieces[number]), heat);
+            let tree = force::tree(function, &order);
+            (Plan { is_default: false, order, cost, default_cost }, Some(tree))
+        }
+        None => (Plan { is_default: true, order: blocks.to_vec(), cost, default_cost }, None),
+    }
+}
+
+impl Plan {
+    /// All blocks in the order in which they are emitted, with the reasons.
+    pub fn explain(&self, function: &Function, heat: &Heat) -> Explained {
+        let blocks = explain(function, &self.order, heat);
+        Explained { blocks, is_default: self.is_default, cost: self.cost, default_cost: self.default_cost }
+    }
+}
+
+/// A plan for whoever looks.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// All blocks in the order in which they are emitted.
+    pub blocks: Vec<Planned>,
+    /// Is it the order that Cranelift would have chosen.
+    pub is_default: bool,
+    /// What this order is expected to cost, for each time that the function is entered: transfers taken, and jumps.
+    pub cost: [f64; 2],
+    /// The same of Cranelift's.
+    pub default_cost: [f64; 2],
+}
+
+/// The order of emission, with reasons.
+fn explain(function: &Function, order: &[Block], heat: &Heat) -> Vec<Planned> {
+    let is_cold = |block: &&Block| function.is_effectively_cold(**block);
+    let emitted = order.iter().filter(|block| !is_cold(block)).chain(order.iter().filter(is_cold));
+    let mut before = None;
+    let explain = |&block: &Block| {
+        let follows = before.replace(block).map(|from| function.block_successors(from).any(|to| to == block));
+        let why = match follows {
+            _ if function.is_effectively_cold(block) => Why::Cold,
+            None => Why::Entry,
+            Some(true) => Why::FollowsOn,
+            Some(false) => Why::Traffic,
+        };
+        Planned {
+            block,
+            frequency: heat.block(block),
+            region: heat.region(block),
+            edge: heat.edge(block),
+            why,
+        }
+    };
+    emitted.map(explain).collect()
+}
+
+/// A control flow as the library wants it, with a frequency for each edge.
+#[derive(Default)]
+struct Flow {
+    /// Where in the next two lists each block begins, and where the last ends.
+    starts: Vec<usize>,
+    successors: Vec<BlockId>,
+    counts: Vec<u64>,
+}
+
+impl ControlFlow for Flow {
+    fn blocks(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    fn entry(&self) -> BlockId {
+        BlockId(0)
+    }
+
+    fn entries(&self) -> &[BlockId] {
+        &[]
+    }
+
+    fn successors(&self, block: BlockId) -> &[BlockId] {
+        &self.successors[self.starts[block.index()]..self.starts[block.index() + 1]]
+    }
+}
+
+impl Flow {
+    /// The flow between pieces that are not cold (`hot`, in Cranelift's order, by which they are numbered here).
+    fn of(function: &Function, pieces: &[Piece], hot: &[usize], heat: &Heat) -> Flow {
+        let mut of_blocks: SecondaryMap<Block, Option<u32>> = SecondaryMap::new();
+        for (number, &at) in hot.iter().enumerate().filter(|&(_, &at)| pieces[at].arm.is_none()) {
+            of_blocks[pieces[at].block] = Some(number as u32);
+        }
+        let mut flow = Flow::default();
+        for (number, &at) in hot.iter().enumerate() {
+            let Piece { block, arm } = pieces[at];
+            flow.starts.push(flow.successors.len());
+            // Its edges that are pieces come just behind a block.
+            let mut next = number + 1;
+            let arms = function.block_successors(block).zip(heat.arms(function, block)).enumerate();
+            for (way, (target, count)) in arms.filter(|&(way, _)| arm.is_none_or(|arm| arm == way)) {
+                let edge = Piece { block, arm: Some(way) };
+                let is_piece = arm.is_none() && hot.get(next).is_some_and(|&at| pieces[at] == edge);
+                let target = if is_piece { Some(next as u32) } else { of_blocks[target] };
+                next += usize::from(is_piece);
+                if let Some(target) = target {
+                    flow.successors.push(BlockId(target));
+                    flow.counts.push((count * UNIT) as u64);
+                }
+            }
+        }
+        flow.starts.push(flow.successors.len());
+        flow
+    }
+
+    /// Blocks that follow on each other in any case, as one: for each run its blocks in order, and the run of each block. Most blocks
+    /// are parts of runs, as what goes elsewhere only to leave goes on in one way.
+    fn runs(&self) -> (Vec<Vec<usize>>, Vec<u32>) {
+        let mut entered = vec![0; self.blocks()];
+        self.successors.iter().for_each(|target| entered[target.index()] += 1);
+        let next = |block: usize| match self.successors(BlockId::new(block)) {
+            &[next] if entered[next.index()] == 1 && next != self.entry() => Some(next.index()),
+            _ => None,
+        };
+        let mut is_head = vec![true; self.blocks()];
+        (0..self.blocks()).filter_map(next).for_each(|next| is_head[next] = false);
+        let mut run_of = vec![u32::MAX; self.blocks()];
+        let mut runs: Vec<Vec<usize>> = Vec::new();
+        // Those that only follow each other, in a circle, have no head: any will do.
+        let heads = (0..self.blocks()).filter(|&block| is_head[block]);
+        for head in heads.chain(0..self.blocks()) {
+            let mut run = Vec::new();
+            let mut block = Some(head);
+            while let Some(member) = block.filter(|&member| run_of[member] == u32::MAX) {
+                run_of[member] = runs.len() as u32;
+                run.push(member);
+                block = next(member);
+            }
+            if !run.is_empty() {
+                runs.push(run);
+            }
+        }
+        (runs, run_of)
+    }
+
+    /// The flow between runs.
+    fn between(&self, runs: &[Vec<usize>], run_of: &[u32]) -> Flow {
+        let mut flow = Flow::default();
+        for run in runs {
+            flow.starts.push(flow.successors.len());
+            let last = run[run.len() - 1];
+            for edge in self.starts[last]..self.starts[last + 1] {
+                flow.successors.push(BlockId(run_of[self.successors[edge].index()]));
+                flow.counts.push(self.counts[edge]);
+            }
+        }
+        flow.starts.push(flow.successors.len());
+        flow
+    }
+}
+
+/// An order of all pieces that costs less than Cranelift's, if one is found; what both cost, or the latter twice.
+fn improve(function: &Function, pieces: &[Piece], heat: &Heat) -> (Option<Vec<usize>>, [Cost; 2]) {
+    let is_cold: Vec<bool> = pieces.iter().map(|piece| function.is_effectively_cold(piece.block)).collect();
+    let hot: Vec<usize> = (0..pieces.len()).filter(|&number| !is_cold[number]).collect();
+    let flow = Flow::of(function, pieces, &hot, heat);
+    let cost = |order: &[BlockId]| {
+        Frequencies::new(&flow, &flow.counts).map_or(Cost::default(), |frequencies| frequencies.cost(order))
+    };
+    let own: Vec<BlockId> = (0..hot.len()).map(BlockId::new).collect();
+    let default_cost = cost(&own);
+    let kept = (None, [default_cost; 2]);
+    let (runs, run_of) = flow.runs();
+    if default_cost == Cost::default() || runs.len() > MOST_RUNS {
+        return kept;
+    }
+    let between = flow.between(&runs, &run_of);
+    let Ok(frequencies) = Frequencies::new(&between, &between.counts) else { return kept };
+    // By piece, its run.
+    let mut numbers = vec![None; pieces.len()];
+    hot.iter().zip(&run_of).for_each(|(&piece, &run)| numbers[piece] = Some(run));
+    let demands = Demands::of(function, pieces);
+    let before = |(number, run): (usize, &Vec<usize>)| {
+        let others = run.iter().flat_map(|&member| demands.piece(hot[member]));
+        let mut others: Vec<BlockId> = others.filter_map(|&piece| numbers[piece].map(BlockId)).collect();
+        others.sort_unstable();
+        others.dedup();
+        others.retain(|other| other.index() != number);
+        others
+    };
+    let own_runs: Vec<BlockId> = (0..runs.len()).map(BlockId::new).collect();
+    let precedence = Precedence::new(runs.iter().enumerate().map(before).collect(), &own_runs);
+    let order = precedence.repair(&order_blocks_within(&frequencies, &precedence));
+    let order = rotate_loops_within(&frequencies, &precedence, order);
+    let Split { hot: often, cold: seldom } = split(&frequencies, &order, SELDOM);
+    let order = precedence.repair(&[often, seldom].concat());
+    let order: Vec<usize> = order.iter().flat_map(|run| runs[run.index()].iter().copied()).collect();
+    let found = cost(&order.iter().map(|&block| BlockId::new(block)).collect::<Vec<_>>());
+    if found >= default_cost || order.first() != Some(&0) {
+        return kept;
+    }
+    let order: Vec<usize> = order.iter().map(|&block| hot[block]).collect();
+    let woven = demands.weave(&order, |piece| is_cold[piece]);
+    // Some order of this kind could be one that Cranelift cannot use.
+    if demands.are_met(&woven) { (Some(woven), [found, default_cost]) } else { kept }
+}

@@ -80,7 +80,7 @@ pub fn emit(
     let isa = special.as_ref().unwrap_or(&target.isa);
     let mut marks = Marks::default();
     let failed = |error: CodegenError| format!("Cranelift: {error}");
-    context.verify_if(&**isa).map_err(|errors| failed(errors.into()))?;
+    context.verify_if(&**isa).map_err(failed)?;
     context.optimize(&**isa, &mut control).map_err(failed)?;
     let mut planned = None;
     if let Some(heat) = &mut lowered.heat {

@@ -60,12 +60,12 @@ impl Demands {
         let mut missing = vec![0; self.0.len()];
         let mut waiting: Vec<Vec<usize>> = vec![Vec::new(); self.0.len()];
         let mut last = None;
-        for number in 0..self.0.len() {
+        for (number, demands) in self.0.iter().enumerate() {
             if !is_cold(number) {
                 last = Some(number);
                 continue;
             }
-            for &other in self.0[number].iter().chain(&last) {
+            for &other in demands.iter().chain(&last) {
                 missing[number] += 1;
                 waiting[other].push(number);
             }

@@ -12,11 +12,11 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub enum Layout {
     /// The order of the program.
+    #[default]
     None,
     /// What the interpreter counted.
     OneTime,
     /// And what PEP sampled.
-    #[default]
     Pep,
     /// What PEP sampled in another run.
     PepOf(PathBuf),

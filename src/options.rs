@@ -336,7 +336,7 @@ pub struct MachineArguments {
     pub calibration: Option<PathBuf>,
     /// The profile by which the blocks of machine code are ordered: one-time (what the interpreter counted), pep (and what PEP
     /// sampled, if it runs), exact=FILE (of --profile edges --profile-out), pep=FILE, flipped or flipped=FILE (the worst), none
-    #[arg(long, value_name = "PROFILE", default_value = "pep", help_heading = "Execution")]
+    #[arg(long, value_name = "PROFILE", default_value = "none", help_heading = "Execution")]
     pub layout: Layout,
     /// What the program sees as its seed
     #[arg(

@@ -2,7 +2,7 @@
 //! more stress is one more row.
 
 use holloway_jit::Jit;
-use holloway_vm::compiled::{CompilerFactory, Level, TierOptions};
+use holloway_vm::compiled::{BlockOrder, CompilerFactory, Level, TierOptions};
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Dispatch, VmOptions};
 use std::num::NonZeroU32;
@@ -59,6 +59,10 @@ pub fn compiler() -> CompilerFactory {
 /// Everything is compiled at a level, at once, when it is entered for the first time.
 fn compiled(options: &mut VmOptions, level: Level) {
     options.tiers.compiler = Some(compiler());
+    options.tiers.block_order = match level {
+        Level::O0 | Level::O1 => BlockOrder::Program,
+        Level::O2 => BlockOrder::Continuous,
+    };
     options.tiers.level = Some(level);
     options.tiers.synchronous = true;
     options.tiers.method_threshold = 1;

@@ -14,11 +14,11 @@ use std::sync::Arc;
 #[derive(Clone, Default, Debug)]
 pub enum BlockOrder {
     /// None: the order of the program.
+    #[default]
     Program,
     /// What the interpreter counted until code was compiled.
     OneTime,
     /// The same, and what PEP sampled since, if it runs: the profile by which everything else is decided.
-    #[default]
     Continuous,
     /// What the interpreter counted, with the ways of each branch exchanged: as bad as can be.
     Flipped,

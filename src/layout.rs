@@ -12,8 +12,10 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub enum Layout {
     /// The order of the program.
-    #[default]
     None,
+    /// The same, but what runs seldom stands behind all else.
+    #[default]
+    Aside,
     /// What the interpreter counted.
     OneTime,
     /// And what PEP sampled.
@@ -29,7 +31,7 @@ pub enum Layout {
 }
 
 /// How a layout is written, for messages and help.
-pub const LAYOUTS: &str = "one-time, pep, pep=FILE, exact=FILE, flipped, flipped=FILE, none";
+pub const LAYOUTS: &str = "one-time, pep, pep=FILE, exact=FILE, flipped, flipped=FILE, none, aside";
 
 impl FromStr for Layout {
     type Err = String;
@@ -44,6 +46,7 @@ impl FromStr for Layout {
                 Err(format!("behind `{name}=` stands the name of a file"))
             }
             ("none", None) => Ok(Layout::None),
+            ("aside", None) => Ok(Layout::Aside),
             ("one-time", None) => Ok(Layout::OneTime),
             ("pep", None) => Ok(Layout::Pep),
             ("pep", Some(file)) => Ok(Layout::PepOf(file)),
@@ -62,6 +65,7 @@ impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Layout::None => f.write_str("none"),
+            Layout::Aside => f.write_str("aside"),
             Layout::OneTime => f.write_str("one-time"),
             Layout::Pep => f.write_str("pep"),
             Layout::PepOf(file) => write!(f, "pep={}", file.display()),
@@ -83,6 +87,7 @@ impl Layout {
         };
         Ok(match self {
             Layout::None => BlockOrder::Program,
+            Layout::Aside => BlockOrder::Aside,
             Layout::OneTime => BlockOrder::OneTime,
             Layout::Pep => BlockOrder::Continuous,
             Layout::Flipped => BlockOrder::Flipped,

@@ -334,9 +334,10 @@ pub struct MachineArguments {
     /// What `holloway calibrate` found on this machine
     #[arg(long, value_name = "FILE", help_heading = "Execution")]
     pub calibration: Option<PathBuf>,
-    /// The profile by which the blocks of machine code are ordered: one-time (what the interpreter counted), pep (and what PEP
-    /// sampled, if it runs), exact=FILE (of --profile edges --profile-out), pep=FILE, flipped or flipped=FILE (the worst), none
-    #[arg(long, value_name = "PROFILE", default_value = "none", help_heading = "Execution")]
+    /// How the blocks of machine code are ordered: aside (what runs seldom last), or by a profile: one-time (what the interpreter
+    /// counted), pep (and what PEP sampled, if it runs), exact=FILE (of --profile edges --profile-out), pep=FILE, flipped or
+    /// flipped=FILE (the worst), none
+    #[arg(long, value_name = "PROFILE", default_value = "aside", help_heading = "Execution")]
     pub layout: Layout,
     /// What the program sees as its seed
     #[arg(

@@ -60,7 +60,8 @@ pub fn compiler() -> CompilerFactory {
 fn compiled(options: &mut VmOptions, level: Level) {
     options.tiers.compiler = Some(compiler());
     options.tiers.block_order = match level {
-        Level::O0 | Level::O1 => BlockOrder::Program,
+        Level::O0 => BlockOrder::Program,
+        Level::O1 => BlockOrder::Aside,
         Level::O2 => BlockOrder::Continuous,
     };
     options.tiers.level = Some(level);

@@ -172,7 +172,7 @@ pub fn lower(
     lowering.run();
     let (sites, locations, depth) = (lowering.sites, lowering.locations, lowering.needed);
     let addresses = lowering.addresses.into_iter().collect();
-    let heat = (!matches!(order, OrderBy::Program)).then_some(lowering.heat);
+    let heat = order.is_planned().then_some(lowering.heat);
     if let Some(refusal) = lowering.refusal {
         return Err(refusal);
     }
@@ -231,13 +231,14 @@ fn needed_depth(region: &Region) -> u64 {
 impl Lowering<'_, '_> {
     fn run(&mut self) {
         let order: Vec<BlockId> = self.shape.graph.reverse_postorder().to_vec();
-        let planned = !matches!(self.order, OrderBy::Program);
-        let aside = super::aside::Aside::of(self.region, &self.shape, &self.frequencies);
+        // A plan places what runs seldom itself.
+        let aside = (!self.order.is_planned())
+            .then(|| super::aside::Aside::of(self.region, &self.shape, &self.frequencies));
         for &block in &order {
             let target = self.blocks[block.index()];
             self.heat.set(target, self.frequencies.block(block));
             self.heat.set_region(target, Some(block));
-            if self.region.block(block).cold || (!planned && aside.contains(block)) {
+            if self.region.block(block).cold || aside.as_ref().is_some_and(|aside| aside.contains(block)) {
                 self.builder.set_cold_block(target);
             }
             if block != Region::ENTRY {

@@ -14,8 +14,10 @@ use std::sync::Arc;
 #[derive(Clone, Default, Debug)]
 pub enum BlockOrder {
     /// None: the order of the program.
-    #[default]
     Program,
+    /// The order of the program, but what runs seldom by the compiler's profile stands behind all else.
+    #[default]
+    Aside,
     /// What the interpreter counted until code was compiled.
     OneTime,
     /// The same, and what PEP sampled since, if it runs: the profile by which everything else is decided.
@@ -119,6 +121,7 @@ impl Branches for Flipped {
 #[derive(Default)]
 pub(super) enum Told {
     Program,
+    Aside,
     #[default]
     Profile,
     Counts(Box<dyn Branches>),
@@ -130,6 +133,7 @@ impl Told {
     pub fn order(&self) -> OrderBy<'_> {
         match self {
             Told::Program => OrderBy::Program,
+            Told::Aside => OrderBy::Aside,
             Told::Profile => OrderBy::Profile,
             Told::Counts(counts) => OrderBy::Counts(&**counts),
             Told::Given(edges) => OrderBy::Counts(&**edges),

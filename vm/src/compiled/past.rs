@@ -123,6 +123,7 @@ pub(crate) fn past_profile(vm: &Machinery) -> PastProfile {
     let sampled = vm.profiling.sampled_edges();
     let order = match &vm.compiled.options.block_order {
         BlockOrder::Program => Told::Program,
+        BlockOrder::Aside => Told::Aside,
         BlockOrder::OneTime if sampled.is_some() => Told::Counts(Box::new(interpreted_profile(vm))),
         BlockOrder::OneTime | BlockOrder::Continuous => Told::Profile,
         BlockOrder::Flipped => Told::Counts(Box::new(Flipped(interpreted_profile(vm)))),

@@ -35,10 +35,19 @@ pub trait Branches: Send + Sync {
 pub enum OrderBy<'a> {
     /// By nothing that was counted: the order of the program.
     Program,
+    /// The order of the program, but what runs seldom by the profile stands behind all else.
+    Aside,
     /// By the profile that everything else is decided by.
     Profile,
     /// By other counts.
     Counts(&'a dyn Branches),
+}
+
+impl OrderBy<'_> {
+    /// Are blocks ordered by a plan.
+    pub fn is_planned(self) -> bool {
+        matches!(self, OrderBy::Profile | OrderBy::Counts(_))
+    }
 }
 
 /// What is known of the past of a program.

@@ -11,7 +11,7 @@ pub fn weights(region: &Region, block: BlockId, by: OrderBy<'_>) -> Counts {
     let own = counts(region, block);
     let function = |source: Source| region.inlines[source.inline.index()].function;
     match (by, &region.block(block).end) {
-        (OrderBy::Profile, _) => own,
+        (OrderBy::Profile | OrderBy::Aside, _) => own,
         (OrderBy::Program, _) => own.iter().map(|_| 0.0).collect(),
         (OrderBy::Counts(other), &Terminator::Branch { source: Some(source), .. }) => {
             let [not_taken, taken] = other.branch(function(source), source.pc).map(f64::from);

@@ -3,12 +3,11 @@
 use crate::build;
 use crate::hierarchy::Hierarchy;
 use crate::instrument;
-use crate::ir::{self, Op, Region, RegionEntry, Source, Terminator};
+use crate::ir::{self, Op, Region, RegionEntry, Terminator};
 use crate::lower::{self, Layout, Lowered, Target};
 use crate::options::Options;
 use crate::passes::{self, Input, Notes};
 use holloway_bytecode::verify::VerifiedProgram;
-use holloway_profilers::{BranchId, MethodId};
 use holloway_vm::adaptive::watcher::Bias;
 use holloway_vm::compiled::{Compiled, Compiler, Entry, Model, Profile, Request};
 use holloway_vm::profiling::Instrumented;
@@ -269,17 +268,13 @@ impl Compiler for Jit {
 
 /// The branches of the source that a region has, with how often each way was taken when last seen.
 fn biases(region: &Region) -> Vec<Bias> {
-    let branch = |source: &Source| {
-        let method = MethodId(region.inlines[source.inline.index()].function.0);
-        BranchId { method, position: source.pc }
-    };
     let blocks = region.blocks.iter().filter_map(|block| match &block.end {
         Terminator::Branch { source: Some(source), counts: [then, otherwise], .. } => {
             let arms = if source.negated { vec![*otherwise, *then] } else { vec![*then, *otherwise] };
-            Some(Bias { branch: branch(source), arms })
+            Some(Bias { branch: region.branch_of(source), arms })
         }
         Terminator::Switch { source, counts, .. } => {
-            Some(Bias { branch: branch(source), arms: counts.clone() })
+            Some(Bias { branch: region.branch_of(source), arms: counts.clone() })
         }
         _ => None,
     });

@@ -1,12 +1,13 @@
 //! Counts that follow from few counters are those that one gets by counting everything: on random graphs, for random walks
 //! which end anywhere.
 
+mod btb_support;
+
+use btb_support::{Rng, rng};
 use holloway_profilers::edges::{Place, SparseCounters};
 use holloway_profilers::{Arm, BlockId, ControlFlow, Edge, Graph};
-use rand::{RngExt, SeedableRng};
-use std::collections::BTreeMap;
-
-type Rng = rand::rngs::Xoshiro256PlusPlus;
+use rand::RngExt;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn edge(from: u32, arm: u32) -> Edge {
     Edge { from: BlockId(from), arm: Arm(arm) }
@@ -54,32 +55,19 @@ impl Walked {
     }
 }
 
+/// A graph of up to 20 blocks in which each entry is there once.
 fn random_graph(random: &mut Rng) -> Graph {
-    let count = random.random_range(1..=20);
-    let successors: Vec<Vec<u32>> = (0..count)
-        .map(|block| {
-            let arms = [0, 1, 1, 2, 2, 2, 2, 3][random.random_range(0..8usize)];
-            let target = |random: &mut Rng| match random.random_range(0..10) {
-                0 => random.random_range(0..count) as u32,
-                1 => random.random_range(0..=block) as u32,
-                _ => (block + 1 + random.random_range(0..3usize)).min(count - 1) as u32,
-            };
-            (0..arms).map(|_| target(random)).collect()
-        })
-        .collect();
-    let slices: Vec<&[u32]> = successors.iter().map(Vec::as_slice).collect();
-    let entries =
-        if random.random_bool(0.2) { vec![BlockId::new(random.random_range(0..count))] } else { Vec::new() };
-    // An entry twice is one entry.
-    let entries = entries.into_iter().filter(|&entry| entry != BlockId(0)).collect();
-    Graph::new(&slices).with_entries(entries)
+    let graph = btb_support::random_graph(random, 20);
+    let entries: BTreeSet<BlockId> = graph.entries().iter().copied().collect();
+    let others = entries.into_iter().filter(|&entry| entry != graph.entry()).collect();
+    graph.with_entries(others)
 }
 
 #[test]
 fn random_walks_are_counted() {
     let (mut counters, mut edges) = (0, 0);
     for seed in 0..20_000 {
-        let mut random = Rng::seed_from_u64(seed);
+        let mut random = rng(seed);
         let graph = random_graph(&mut random);
         let ends: Vec<bool> = (0..graph.blocks()).map(|_| random.random_bool(0.7)).collect();
         let weights: Vec<u64> = (0..64).map(|_| random.random_range(0..1000)).collect();

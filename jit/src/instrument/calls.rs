@@ -7,6 +7,7 @@
 
 use super::EXHAUSTED;
 use crate::ir::{Node, Op, Region, Ty, Value};
+use holloway_bytecode::FunctionId;
 use holloway_profilers::calls::{CallEdge, CallSite};
 use holloway_profilers::{BlockId, MethodId};
 use holloway_vm::profiling::{BlockCall, CounterNumbers, PathTableCells, ReceiverTable, VersionCalls};
@@ -17,21 +18,31 @@ pub fn passed(region: &Region) -> Vec<BlockCall> {
     let mut passed = Vec::new();
     for block in region.block_ids() {
         for node in region.block(block).nodes.iter().map(|&value| region.node(value)) {
-            let here = &region.inlines[node.inline.index()];
-            let (caller, position, callee) = match (node.op, here.caller) {
-                (Op::Entered, Some((outer, site))) => {
-                    (region.inlines[outer.index()].function, site, Some(here.function))
-                }
-                (Op::Call(callee), _) => (here.function, node.pc, Some(callee)),
-                (Op::CallVirtual(..) | Op::CallInterface(..), _) => (here.function, node.pc, None),
-                _ => continue,
-            };
-            let site = CallSite { caller: MethodId(caller.0), position };
-            let (callee, inlined) = (callee.map(|callee| MethodId(callee.0)), node.op == Op::Entered);
-            passed.push(BlockCall { block: BlockId(block.0), site, callee, inlined });
+            let inlined = node.op == Op::Entered;
+            let call = call_of(region, node);
+            passed.extend(call.map(|(site, callee)| BlockCall {
+                block: BlockId(block.0),
+                site,
+                callee,
+                inlined,
+            }));
         }
     }
     passed
+}
+
+/// The site of the call that a node is or stands for, and what is called if that is known.
+fn call_of(region: &Region, node: &Node) -> Option<(CallSite, Option<MethodId>)> {
+    let here = &region.inlines[node.inline.index()];
+    let (caller, position, callee) = match (node.op, here.caller) {
+        (Op::Entered, Some((outer, site))) => {
+            (region.inlines[outer.index()].function, site, Some(here.function))
+        }
+        (Op::Call(callee), _) => (here.function, node.pc, Some(callee)),
+        (Op::CallVirtual(..) | Op::CallInterface(..), _) => (here.function, node.pc, None),
+        _ => return None,
+    };
+    Some((CallSite { caller: MethodId(caller.0), position }, callee.map(|callee| MethodId(callee.0))))
 }
 
 /// Takes marks out that nothing was made of.
@@ -47,36 +58,24 @@ pub fn clear_marks(region: &mut Region) {
 pub fn instrument(region: &mut Region, counters: &CounterNumbers) -> Result<VersionCalls, String> {
     let mut calls = VersionCalls::default();
     let mut table: Option<ReceiverTable> = None;
-    let counter = || counters.allocate(1).ok_or(EXHAUSTED);
     for block in region.block_ids().collect::<Vec<_>>() {
         let nodes = std::mem::take(&mut region.block_mut(block).nodes);
         let mut kept: Vec<Value> = Vec::with_capacity(nodes.len());
         for value in nodes {
             let node = region.node(value);
-            let (inline, pc) = (node.inline, node.pc);
-            let caller = region.inlines[inline.index()].function;
+            let (inline, pc, is_mark) = (node.inline, node.pc, node.op == Op::Entered);
+            let call = call_of(region, node);
+            let receiver = node.args.first().copied();
             let mut count = |region: &mut Region, op: Op, args| {
                 kept.push(region.add_node(Node { op, args, ty: Ty::None, state: None, inline, pc }));
             };
-            match node.op {
-                Op::Entered => {
-                    if let Some((outer, site)) = region.inlines[inline.index()].caller {
-                        let outer = region.inlines[outer.index()].function;
-                        let edge = CallEdge::new(MethodId(outer.0), site, MethodId(caller.0));
-                        let counter = counter()?;
-                        calls.counted.push((edge, counter));
-                        count(region, Op::Count(counter), smallvec![]);
-                    }
-                    continue;
-                }
-                Op::Call(callee) => {
-                    let edge = CallEdge::new(MethodId(caller.0), pc, MethodId(callee.0));
-                    let counter = counter()?;
-                    calls.counted.push((edge, counter));
+            match (call, receiver) {
+                (Some((site, Some(callee))), _) => {
+                    let counter = counters.allocate(1).ok_or(EXHAUSTED)?;
+                    calls.counted.push((CallEdge { site, callee }, counter));
                     count(region, Op::Count(counter), smallvec![]);
                 }
-                Op::CallVirtual(..) | Op::CallInterface(..) => {
-                    let receiver = node.args[0];
+                (Some((at, None)), Some(receiver)) => {
                     let table = match &mut table {
                         Some(table) => table,
                         None => {
@@ -85,13 +84,15 @@ pub fn instrument(region: &mut Region, counters: &CounterNumbers) -> Result<Vers
                         }
                     };
                     let site = table.sites.len() as u32;
-                    table.sites.push((caller, pc));
+                    table.sites.push((FunctionId(at.caller.0), at.position));
                     let cells = table.cells;
                     count(region, Op::CountReceiver { cells, site }, smallvec![receiver]);
                 }
                 _ => {}
             }
-            kept.push(value);
+            if !is_mark {
+                kept.push(value);
+            }
         }
         region.block_mut(block).nodes = kept;
     }

@@ -3,7 +3,7 @@
 use super::edge;
 use crate::frequency::Frequencies;
 use crate::ir::{BlockId, Region, Source, Terminator};
-use holloway_profilers::{Arm, BranchArm, BranchId, ControlFlow, Edge, MethodId};
+use holloway_profilers::{Arm, BranchArm, ControlFlow, Edge};
 
 /// Frequencies are counted in parts of one run of the entry.
 const RUN: f64 = 1_000_000.0;
@@ -82,8 +82,7 @@ impl ControlFlow for Flow {
 /// arms are its cases in order, then the default.
 fn source_arms(region: &Region, block: BlockId) -> Vec<SourceArm> {
     let arm = |source: &Source, arm: usize| {
-        let method = MethodId(region.inlines[source.inline.index()].function.0);
-        Some(BranchArm { branch: BranchId { method, position: source.pc }, arm: Arm::new(arm) })
+        Some(BranchArm { branch: region.branch_of(source), arm: Arm::new(arm) })
     };
     match &region.block(block).end {
         Terminator::Branch { source: Some(source), .. } => {

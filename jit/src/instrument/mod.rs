@@ -64,7 +64,10 @@ pub fn run(
         true => Some(calls::instrument(region, counters)?),
         false => None,
     };
-    calls::clear_marks(region);
+    // Counting takes them out as well.
+    if wanted.marks_calls() && calls.is_none() {
+        calls::clear_marks(region);
+    }
     Ok(Instrumented { edges: counted, paths, calls })
 }
 

@@ -4,6 +4,7 @@ use super::op::{Op, Reason};
 use super::types::Ty;
 use holloway_bytecode::cfg::{Dominators, FlowGraph, Graph, Loops};
 use holloway_bytecode::{FunctionId, Program, Register};
+use holloway_profilers::{BranchId, MethodId};
 use smallvec::SmallVec;
 
 pub use holloway_bytecode::cfg::BlockId;
@@ -187,6 +188,12 @@ pub struct Region {
 }
 
 impl Region {
+    /// The branch of the program that a source names.
+    pub fn branch_of(&self, source: &Source) -> BranchId {
+        let method = MethodId(self.inlines[source.inline.index()].function.0);
+        BranchId { method, position: source.pc }
+    }
+
     /// An empty region of a function, with an entry block.
     pub fn new(program: &Program, function: FunctionId, entry: RegionEntry) -> Region {
         let result = program.functions[function.index()].result.map_or(Ty::None, Ty::of);

@@ -120,30 +120,20 @@ pub fn accuracy(estimate: &Profile, truth: &Profile) -> Option<String> {
         None => return None,
     };
     let shown = |percent: f64| score(Some(percent / 100.0));
-    let found = actual.edges().into_iter().filter(|&(edge, _)| estimated.weight(edge) > 0);
-    let found: Vec<u64> = found.map(|(_, weight)| weight).collect();
-    let covered = found.iter().map(|&weight| u128::from(weight)).sum();
+    let row = |estimated: &CallGraph, of: &str| {
+        let found = actual.edges().into_iter().filter(|&(edge, _)| estimated.weight(edge) > 0);
+        let found: Vec<u128> = found.map(|(_, weight)| u128::from(weight)).collect();
+        let share = percent(found.iter().sum(), u128::from(actual.total()));
+        vec![shown(overlap(estimated, &actual)), found.len().to_string(), share, of.to_string()]
+    };
     let mut text = format!(
         "calls: overlap of call graphs (Arnold & Grove); {} counted {origin}, {} in truth\n",
         counted(estimated.len() as u64, "different call", "different calls"),
         actual.len(),
     );
-    let mut rows = vec![vec![
-        shown(overlap(&estimated, &actual)),
-        found.len().to_string(),
-        percent(covered, u128::from(actual.total())),
-        "calls".to_string(),
-    ]];
+    let mut rows = vec![row(&estimated, "calls")];
     if let Some(credited) = &estimate.file.calls.credited {
-        let credited = graph(&credited.calls);
-        let found = actual.edges().into_iter().filter(|&(edge, _)| credited.weight(edge) > 0);
-        let found: Vec<u64> = found.map(|(_, weight)| weight).collect();
-        rows.push(vec![
-            shown(overlap(&credited, &actual)),
-            found.len().to_string(),
-            percent(found.iter().map(|&weight| u128::from(weight)).sum(), u128::from(actual.total())),
-            "calls, inlined ones credited by paths".to_string(),
-        ]);
+        rows.push(row(&graph(&credited.calls), "calls, inlined ones credited by paths"));
     }
     let contexts = |profile: &Profile| profile.file.calls.sampled.as_ref()?.contexts.as_deref().map(tree);
     if let (false, Some(estimated), Some(actual)) = (same, contexts(estimate), contexts(truth)) {
@@ -168,7 +158,7 @@ pub fn diff(before: &Profile, after: &Profile, top: usize, wanted: &impl Fn(u32)
     } else {
         format!("counted {one} before and {other} after")
     };
-    let mut text = format!("calls: overlap {}, {how}\n", score(Some(overlap(&old, &new) / 100.0)));
+    let text = format!("calls: overlap {}, {how}\n", score(Some(overlap(&old, &new) / 100.0)));
     let share = |graph: &CallGraph, edge: CallEdge| match graph.total() {
         0 => 0.0,
         total => graph.weight(edge) as f64 / total as f64,
@@ -187,15 +177,8 @@ pub fn diff(before: &Profile, after: &Profile, top: usize, wanted: &impl Fn(u32)
         row.push(name(profile, &known, edge));
         row
     };
-    let rows: Vec<Vec<String>> = changes.iter().take(top).map(row).collect();
-    text += &match rows.is_empty() {
-        true => "  no call has another share\n".to_string(),
-        false => table(&["change", "before", "after", "of all calls"], &rows),
-    };
-    if changes.len() > top {
-        text += &format!("  {} more\n", changes.len() - top);
-    }
-    Some(text)
+    let headings = ["change", "before", "after", "of all calls"];
+    Some(text + &super::diff::listed(&changes, top, &headings, "no call has another share", row))
 }
 
 /// Does the profile know the names of both methods.

@@ -88,7 +88,7 @@ fn paths(before: &Profile, after: &Profile, top: usize, wanted: &impl Fn(u32) ->
     } else {
         format!("counted {} before and {} after", one.name(), other.name())
     };
-    let mut text = format!("paths: overlap {}, {how}\n", score(overlap));
+    let text = format!("paths: overlap {}, {how}\n", score(overlap));
     let (old, new) = (flows(before, &old), flows(after, &new));
     let known: BTreeMap<&PathKey, (&Profile, &Path)> = [before, after]
         .into_iter()
@@ -107,15 +107,13 @@ fn paths(before: &Profile, after: &Profile, top: usize, wanted: &impl Fn(u32) ->
         row.push(path(profile, known));
         row
     };
-    let rows: Vec<Vec<String>> = changes.iter().take(top).map(row).collect();
-    text += &match rows.is_empty() {
-        true => "  no path has another share of the flow\n".to_string(),
-        false => table(&["change", "before", "after", "of the branch flow"], &rows),
-    };
-    if changes.len() > top {
-        text += &format!("  {} more\n", changes.len() - top);
-    }
-    text
+    text + &listed(
+        &changes,
+        top,
+        &["change", "before", "after", "of the branch flow"],
+        "no path has another share of the flow",
+        row,
+    )
 }
 
 /// Shares of the branch flow by path.
@@ -135,7 +133,7 @@ fn edges(before: &Profile, after: &Profile, top: usize, wanted: &impl Fn(u32) ->
     let ((_, old), (_, new)) = (before.best_edges(), after.best_edges());
     let baseline = before.edges(&before.file.edges.baseline);
     let found = edge_score(&new, &old, &baseline);
-    let mut text = format!(
+    let text = format!(
         "branches: relative overlap {}, absolute overlap {}\n",
         score(found.relative),
         score(found.absolute)
@@ -157,10 +155,27 @@ fn edges(before: &Profile, after: &Profile, top: usize, wanted: &impl Fn(u32) ->
         row.extend([bias(&old, arm), bias(&new, arm), name(before, after, arm)]);
         row
     };
+    text + &listed(
+        &changes,
+        top,
+        &["change", "before", "after", "bias before", "bias after", "of all ways"],
+        "no way of a branch has another share",
+        row,
+    )
+}
+
+/// The first of what changed as a table, and how many more there are; `none` says that nothing did.
+pub(super) fn listed<T>(
+    changes: &[T],
+    top: usize,
+    headings: &[&str],
+    none: &str,
+    row: impl Fn(&T) -> Vec<String>,
+) -> String {
     let rows: Vec<Vec<String>> = changes.iter().take(top).map(row).collect();
-    text += &match rows.is_empty() {
-        true => "  no way of a branch has another share\n".to_string(),
-        false => table(&["change", "before", "after", "bias before", "bias after", "of all ways"], &rows),
+    let mut text = match rows.is_empty() {
+        true => format!("  {none}\n"),
+        false => table(headings, &rows),
     };
     if changes.len() > top {
         text += &format!("  {} more\n", changes.len() - top);

@@ -9,7 +9,7 @@
 //! A program may change faster than code can follow. So a piece of code that did not stay for long makes the next one stay
 //! for longer.
 
-use crate::compiled::{CodeId, Entry, Level};
+use crate::compiled::{Entry, Level};
 use crate::vm::Machinery;
 use holloway_bytecode::FunctionId;
 use holloway_profilers::BranchId;
@@ -56,7 +56,7 @@ impl Bias {
 /// How far what branches do in a window is from what code was made for, 0 to 1: that of the branch for which it is most, for one
 /// that decides where control goes is often among many that only turn loops. Nothing if too little was seen of them.
 pub fn drift(biases: &[Bias], window: &EdgeProfile) -> Option<f64> {
-    let seen = |bias: &Bias| window.arms(bias.branch).iter().sum::<u64>();
+    let seen = |bias: &Bias| window.executions(bias.branch);
     let executions: u64 = biases.iter().map(seen).sum();
     let fewest = FEWEST_EXECUTIONS.max((LEAST_SHARE * executions as f64) as u64);
     let known = biases.iter().map(|bias| (bias, seen(bias))).filter(|&(_, all)| all >= fewest);
@@ -133,7 +133,6 @@ impl Watcher {
 /// Code that is to be made again, and how far it is from the present.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct OutOfDate {
-    pub code: CodeId,
     pub function: FunctionId,
     pub entry: Entry,
     pub level: Level,
@@ -145,11 +144,10 @@ pub(crate) fn tick(vm: &mut Machinery) -> Vec<OutOfDate> {
     let Some(mut watcher) = vm.compiled.watcher.take() else { return Vec::new() };
     let mut found = Vec::new();
     if watcher.tick(|| vm.profiling.sampled_edges()) {
-        let current = vm.compiled.map().iter().filter(|object| object.valid && !object.superseded);
-        for object in current {
+        for object in vm.compiled.map().iter().filter(|object| object.is_current()) {
             let (function, entry) = (object.function, object.entry);
             if let Some(drift) = watcher.is_out_of_date(function, entry, &object.tables.biases) {
-                found.push(OutOfDate { code: object.id, function, entry, level: object.level, drift });
+                found.push(OutOfDate { function, entry, level: object.level, drift });
             }
         }
         vm.compiled.statistics.adaptive.windows += 1;

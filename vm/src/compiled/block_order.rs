@@ -1,7 +1,7 @@
 //! The profile by which the blocks of machine code are ordered. It is chosen apart from the one by which everything else is
 //! decided, so that what an order is worth can be measured by itself.
 
-use super::past::PastProfile;
+use super::past::{PastProfile, branch_at};
 use super::profile::{Branches, OrderBy};
 use crate::fingerprint::of_program;
 use crate::profiling::file::ProfileFile;
@@ -84,7 +84,7 @@ impl GivenEdges {
 
     /// The counts of a branch, made smaller together until they fit.
     fn arms(&self, function: FunctionId, pc: u32) -> impl Fn(usize) -> u32 {
-        let arms = self.edges.arms(BranchId { method: MethodId(function.0), position: pc });
+        let arms = self.edges.arms(branch_at(function, pc));
         let most = arms.iter().max().copied().unwrap_or(0);
         let shift = (u64::BITS - most.leading_zeros()).saturating_sub(u32::BITS);
         move |arm| arms.get(arm).map_or(0, |&count| (count >> shift) as u32)

@@ -121,8 +121,8 @@ impl CompiledState {
 
     /// The code that is entered, in the order in which it was installed.
     pub(crate) fn installed(&self) -> impl Iterator<Item = (FunctionId, Entry, Level)> + '_ {
-        let current = |object: &&CodeObject| object.valid && !object.superseded;
-        self.map.iter().filter(current).map(|object| (object.function, object.entry, object.level))
+        let current = self.map.iter().filter(|object| object.is_current());
+        current.map(|object| (object.function, object.entry, object.level))
     }
 
     /// Assumptions that are not made any more, with the reasons for which code was left.

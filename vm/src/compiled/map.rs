@@ -28,6 +28,11 @@ pub struct CodeObject {
 }
 
 impl CodeObject {
+    /// Is it the code that is entered.
+    pub fn is_current(&self) -> bool {
+        self.valid && !self.superseded
+    }
+
     /// The call that returns to this address.
     pub fn call(&self, returns: *const u8) -> Option<&CallSite> {
         let offset = (returns as usize - self.address as usize) as u32;

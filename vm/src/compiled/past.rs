@@ -90,18 +90,14 @@ impl Profile for PastProfile {
 impl PastProfile {
     /// How often PEP saw each arm of a branch.
     fn sampled(&self, function: FunctionId, pc: u32) -> &[u64] {
-        let branch = BranchId { method: MethodId(function.0), position: pc };
-        self.sampled.as_ref().map_or(&[], |sampled| sampled.arms(branch))
+        self.sampled.as_ref().map_or(&[], |sampled| sampled.arms(branch_at(function, pc)))
     }
-}
 
-impl PastProfile {
     /// Divides the executions of a branch among its arms as in the last window, if it was executed often enough there.
     fn renew(&self, function: FunctionId, pc: u32, counts: &mut [u32]) {
         let Some(recent) = &self.recent else { return };
-        let branch = BranchId { method: MethodId(function.0), position: pc };
-        let arms = recent.arms(branch);
-        let seen: u64 = arms.iter().sum();
+        let branch = branch_at(function, pc);
+        let (arms, seen) = (recent.arms(branch), recent.executions(branch));
         if seen < FEWEST_EXECUTIONS {
             return;
         }
@@ -111,6 +107,11 @@ impl PastProfile {
             *count = (share as u32).max(u32::from(*count > 0));
         }
     }
+}
+
+/// The name that profiles have for the branch at `pc`.
+pub(super) fn branch_at(function: FunctionId, pc: u32) -> BranchId {
+    BranchId { method: MethodId(function.0), position: pc }
 }
 
 fn more(counted: u32, sampled: Option<&u64>) -> u32 {

@@ -212,12 +212,10 @@ impl Profiling {
             paths.push(SampledPath { calls, count });
         }
         // The sites of which nothing is inlined are seen in both ways.
-        let (mut numerator, mut denominator) = (0, 0);
-        for (site, (times, _)) in passes.into_iter().filter(|(_, (_, inlined))| !inlined) {
-            let targets = graph.edges().into_iter().filter(|(edge, _)| edge.site == site);
-            numerator += targets.map(|(_, weight)| weight).sum::<u64>();
-            denominator += times;
-        }
+        passes.retain(|_, (_, inlined)| !*inlined);
+        let seen = graph.edges().into_iter().filter(|(edge, _)| passes.contains_key(&edge.site));
+        let numerator = seen.map(|(_, weight)| weight).sum();
+        let denominator = passes.values().map(|&(times, _)| times).sum();
         let credit = credit(&mut graph, &paths, Scale::Known { numerator, denominator }).ok()?;
         Some(CreditedCalls { graph, credit })
     }

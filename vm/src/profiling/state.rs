@@ -294,8 +294,7 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool
         true => path != NO_PATH,
         false => kind.is_some_and(|kind| kinds.contains(kind)),
     });
-    *told = schedule.skippable();
-    vm.context.skips = i32::try_from(*told).unwrap_or(i32::MAX);
+    vm.context.skips = i32::try_from(schedule.skippable()).unwrap_or(i32::MAX);
     *told = vm.context.skips as u32;
     match schedule.word() {
         Word::None => {}

@@ -20,6 +20,7 @@
 
 pub mod commands;
 pub mod compile;
+pub mod inline;
 pub mod inspect;
 pub mod interrupt;
 pub mod layout;
@@ -45,6 +46,7 @@ pub fn main() -> ExitCode {
         options::Command::Check(arguments) => commands::check::check(arguments),
         options::Command::Bench(arguments) => commands::bench::bench(arguments),
         options::Command::Dump(arguments) => commands::dump::dump(arguments),
+        options::Command::Explain(arguments) => commands::explain::explain(*arguments),
         options::Command::Overhead(arguments) => commands::overhead::overhead(*arguments),
         options::Command::Calibrate(arguments) => commands::calibrate::calibrate(&arguments),
         options::Command::Profile(command) => commands::profile::profile(command),

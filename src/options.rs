@@ -2,7 +2,9 @@
 
 mod profile;
 
+use crate::commands::explain::ExplainArguments;
 use crate::commands::overhead::arguments::OverheadArguments;
+use crate::inline::InlineArguments;
 use crate::inspect::{self, Outputs, ShowRequest};
 use crate::layout::Layout;
 use crate::learned::Learned;
@@ -16,7 +18,7 @@ use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use holloway_benchmarks::against::peers::PEERS;
 use holloway_jit::show;
-use holloway_vm::compiled::{BlockOrder, CompilerFactory, Level, Log, LogEvent, TierOptions};
+use holloway_vm::compiled::{BlockOrder, CompilerFactory, InlineOptions, Level, Log, LogEvent, TierOptions};
 use holloway_vm::heap::HeapConfig;
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{DEFAULT_STACK_DEPTH, Dispatch, VmOptions};
@@ -79,6 +81,8 @@ pub enum Command {
     Overhead(Box<OverheadArguments>),
     /// Show what a stage of the compiler makes of a program
     Dump(DumpArguments),
+    /// Run a program, and say what was decided about every call of a method, and why
+    Explain(Box<ExplainArguments>),
     /// Measure what the adaptive system must know of this machine
     Calibrate(CalibrateArguments),
     /// Look at profiles that `run --profile-out` has written
@@ -339,6 +343,9 @@ pub struct MachineArguments {
     /// flipped=FILE (the worst), none
     #[arg(long, value_name = "PROFILE", default_value = "aside", help_heading = "Execution")]
     pub layout: Layout,
+    /// Flags of inlining.
+    #[command(flatten)]
+    pub inline: InlineArguments,
     /// What the program sees as its seed
     #[arg(
         long,
@@ -414,6 +421,9 @@ pub struct MachineArguments {
     /// The same for the layout.
     #[arg(skip)]
     pub block_order: BlockOrder,
+    /// The same for inlining.
+    #[arg(skip)]
+    pub inlining: InlineOptions,
 }
 
 /// How a program is run.
@@ -498,7 +508,17 @@ impl MachineArguments {
         if self.continuous {
             self.profile.add_pep()?;
         }
+        if self.inline.needs_samples() && self.replay.is_some() {
+            return Err(Stop::usage(
+                "--inline-profile cbs samples while the program runs, and with --replay code is compiled before the program \
+                 begins: use cbs=FILE",
+            ));
+        }
+        if self.inline.needs_samples() {
+            self.profile.add_cbs()?;
+        }
         self.profile.open()?;
+        self.inlining = self.inline.open()?;
         self.block_order = self.layout.open()?;
         self.outputs = Outputs::open(self.show_to.as_deref(), self.perf_map)?;
         self.learned =
@@ -571,6 +591,7 @@ impl MachineArguments {
             loop_steps: if level.is_some() { 1 } else { defaults.loop_steps },
             code_cache: self.code_cache,
             block_order: self.block_order.clone(),
+            inlining: self.inlining.clone(),
             scatter: None,
             constants: self.learned.constants.clone().unwrap_or(defaults.constants),
             replay: self.learned.replay.clone(),

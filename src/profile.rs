@@ -43,6 +43,16 @@ impl ProfileArguments {
         Ok(())
     }
 
+    /// Counter-based sampling with its usual parameters, unless it is asked for; with credit if paths are sampled.
+    pub fn add_cbs(&mut self) -> Result<(), Stop> {
+        let options = self.options()?;
+        if options.cbs.is_none() {
+            let spec = if options.pep.is_some() { "cbs:credit=paths" } else { "cbs" };
+            self.specs.extend(spec.parse::<ProfileSpec>());
+        }
+        Ok(())
+    }
+
     /// What is to be profiled.
     pub fn options(&self) -> Result<ProfileOptions, Stop> {
         Ok(ProfileOptions { per_thread: self.threads, ..together("--profile", &self.specs)? })

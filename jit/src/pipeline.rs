@@ -247,7 +247,7 @@ impl Jit {
         });
         compiled.instantiates = made.collect::<BTreeSet<_>>().into_iter().collect();
         compiled.uninstantiated = notes.uninstantiated.into_iter().collect();
-        compiled.notes = notes.inlining;
+        compiled.decisions = notes.inlining;
         if self.model.watched {
             compiled.biases = biases(&region);
         }

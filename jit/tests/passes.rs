@@ -4,7 +4,7 @@ mod support;
 
 use holloway_jit::hierarchy::Hierarchy;
 use holloway_jit::ir;
-use holloway_jit::options::{Fallback, Level, Options};
+use holloway_jit::options::{Level, Options};
 use holloway_jit::passes::{self, Input, Notes};
 use support::profile::TextProfile;
 use support::{Sections, check_files, lines, program};
@@ -51,8 +51,10 @@ fn run(sections: &Sections) -> Result<(String, String), String> {
     let uninstantiated = notes.uninstantiated.iter();
     let uninstantiated =
         uninstantiated.map(|c| format!("uninstantiated {}", program.classes[c.index()].name));
-    let notes: Vec<String> =
-        uninstantiated.chain(notes.inlining.iter().cloned()).map(|note| note + "\n").collect();
+    let notes: Vec<String> = uninstantiated
+        .chain(notes.inlining.iter().map(|decision| decision.line(&program)))
+        .map(|note| note + "\n")
+        .collect();
     Ok((text, notes.concat()))
 }
 
@@ -64,9 +66,6 @@ fn options(text: &str) -> Result<Options, String> {
             ["level", "O0"] => options = Options::of(Level::O0),
             ["level", "O1"] => options = Options::of(Level::O1),
             ["level", "O2"] => options = Options::of(Level::O2),
-            ["fallback", "call"] => options.fallback = Fallback::Call,
-            ["fallback", "deopt"] => options.fallback = Fallback::Deopt,
-            ["fallback", "profile"] => options.fallback = Fallback::Profile,
             ["prune_untaken", value @ ("true" | "false")] => options.prune_untaken = value == "true",
             _ => return Err(format!("options: cannot read `{line}`")),
         }

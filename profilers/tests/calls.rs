@@ -281,49 +281,25 @@ fn limits_and_requirements_are_one_line() {
 fn decisions_have_reasons() {
     let trust = Policy::New { limits: Limits::DEFAULT, guard: Share::percent(40), trusted: 10 };
     for (policy, candidate, reason) in [
-        (Policy::OLD, candidate(10, 10, 1000, 20, true), "inlined: within the limit of 20 bytecodes"),
-        (Policy::OLD, candidate(10, 10, 1000, 21, true), "not inlined: beyond the limit of 20 bytecodes"),
-        (
-            Policy::OLD,
-            candidate(11, 90, 1000, 120, false),
-            "inlined under a guard: within the limit of 120 bytecodes",
-        ),
+        (Policy::OLD, candidate(10, 10, 1000, 20, true), "within the limit of 20 bytecodes"),
+        (Policy::OLD, candidate(10, 10, 1000, 21, true), "beyond the limit of 20 bytecodes"),
+        (Policy::OLD, candidate(11, 90, 1000, 120, false), "within the limit of 120 bytecodes"),
         (
             Policy::OLD,
             candidate(10, 10, 1000, 5, false),
-            "not inlined: several targets, and the edge has no more than 1 % of all weight",
+            "several targets, and the edge has no more than 1 % of all weight",
         ),
-        (
-            Policy::NEW,
-            candidate(0, 0, 1000, 5, false),
-            "not inlined: several targets, and no samples of this one",
-        ),
-        (Policy::NEW, candidate(0, 0, 1000, 5, true), "inlined: within the limit of 20 bytecodes"),
-        (
-            Policy::NEW,
-            candidate(1, 1, 1000, 25, false),
-            "inlined under a guard: within the limit of 25 bytecodes",
-        ),
-        (
-            Policy::NEW,
-            candidate(40, 100, 1000, 5, false),
-            "not inlined: no more than 40 % of the samples of its site",
-        ),
-        (trust, candidate(9, 9, 100, 21, true), "not inlined: beyond the limit of 20 bytecodes"),
-        (trust, candidate(9, 9, 100, 5, false), "not inlined: several targets, and no samples of this one"),
-        (
-            Policy::J9,
-            candidate(0, 0, 1000, 5, true),
-            "not inlined: the site has less than 0.1 % of all weight",
-        ),
-        (Policy::J9, candidate(1, 1, 1000, 60, true), "inlined: within the limit of 120 bytecodes"),
-        (
-            Policy::J9,
-            candidate(9, 9, 1000, 90, true),
-            "not inlined: for its size the edge needs 1 % of all weight",
-        ),
-        (Policy::J9, candidate(10, 10, 1000, 90, true), "inlined: within the limit of 120 bytecodes"),
-        (Policy::J9, candidate(500, 500, 1000, 121, false), "not inlined: beyond the limit of 120 bytecodes"),
+        (Policy::NEW, candidate(0, 0, 1000, 5, false), "several targets, and no samples of this one"),
+        (Policy::NEW, candidate(0, 0, 1000, 5, true), "within the limit of 20 bytecodes"),
+        (Policy::NEW, candidate(1, 1, 1000, 25, false), "within the limit of 25 bytecodes"),
+        (Policy::NEW, candidate(40, 100, 1000, 5, false), "no more than 40 % of the samples of its site"),
+        (trust, candidate(9, 9, 100, 21, true), "beyond the limit of 20 bytecodes"),
+        (trust, candidate(9, 9, 100, 5, false), "several targets, and no samples of this one"),
+        (Policy::J9, candidate(0, 0, 1000, 5, true), "the site has less than 0.1 % of all weight"),
+        (Policy::J9, candidate(1, 1, 1000, 60, true), "within the limit of 120 bytecodes"),
+        (Policy::J9, candidate(9, 9, 1000, 90, true), "for its size the edge needs 1 % of all weight"),
+        (Policy::J9, candidate(10, 10, 1000, 90, true), "within the limit of 120 bytecodes"),
+        (Policy::J9, candidate(500, 500, 1000, 121, false), "beyond the limit of 120 bytecodes"),
     ] {
         let decision = policy.decide(&candidate);
         assert_eq!(decision.reason.to_string(), reason, "{}", policy.name());
@@ -333,4 +309,6 @@ fn decisions_have_reasons() {
     let shown = Policy::NEW.decide(&candidate(1, 1, 1000, 25, false)).to_string();
     let expected = "m1@2 -> m3 (25 bytecodes, weight 1 of 1 of 1000): inlined under a guard: within the limit of 25 bytecodes";
     assert_eq!(shown, expected);
+    let shown = Policy::NEW.decide(&candidate(0, 0, 1000, 25, false)).to_string();
+    assert!(shown.ends_with("not inlined: several targets, and no samples of this one"), "{shown}");
 }

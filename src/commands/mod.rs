@@ -4,6 +4,7 @@ pub mod bench;
 pub mod calibrate;
 pub mod check;
 pub mod dump;
+pub mod explain;
 pub mod overhead;
 pub mod profile;
 pub mod run;

@@ -4,7 +4,6 @@ pub mod arguments;
 
 use crate::compile::{compile, compile_file};
 use crate::interrupt::Interrupt;
-use crate::layout::Layout;
 use crate::options::BenchSize;
 use crate::report::{EXIT_PROGRAM, Stop, cannot_write, color, say};
 use arguments::OverheadArguments;
@@ -19,6 +18,7 @@ use holloway_benchmarks::overhead::subject::{Kind, Subject};
 use holloway_benchmarks::record::RecordFile;
 use holloway_benchmarks::registry::{BENCHMARKS, Benchmark, Suite, find};
 use holloway_vm::VmOptions;
+use holloway_vm::compiled::InlineBy;
 use holloway_vm::profiling::ProfileSpec;
 use holloway_vm::signals::InterruptHandle;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -70,10 +70,8 @@ pub fn overhead(mut arguments: OverheadArguments) -> Result<ExitCode, Stop> {
     let (profile, base) =
         (names(configurations.profile.profile.specs()), names(configurations.base.profile.specs()));
     let machine = Machine::describe();
-    let layouts =
-        arguments.vs_layout.is_some().then_some((&arguments.machine.layout, arguments.base_layout()));
-    let (of_profile, of_base) = (layouts.map(|both| both.0), layouts.map(|both| both.1));
-    let mut shown = format!("{} against {}\n", title(&profile, of_profile), title(&base, of_base));
+    let [of_profile, of_base] = code_of(&arguments);
+    let mut shown = format!("{} against {}\n", title(&profile, &of_profile), title(&base, &of_base));
     for &clock in clocks {
         shown += &report::times(&results, clock);
     }
@@ -164,9 +162,28 @@ fn of_suite(benchmark: &'static Benchmark, size: BenchSize) -> Result<Subject, S
     Ok(Subject { name, program: Arc::new(program), kind, repeats })
 }
 
-fn title(specs: &[String], layout: Option<&Layout>) -> String {
+fn title(specs: &[String], code: &[String]) -> String {
     let specs = if specs.is_empty() { "no profiler".into() } else { specs.join(" with ") };
-    layout.map_or(specs.clone(), |layout| format!("{specs} and layout {layout}"))
+    std::iter::once(&specs).chain(code).map(String::as_str).collect::<Vec<_>>().join(" and ")
+}
+
+/// How the code of the two configurations is made, as far as that is compared.
+fn code_of(arguments: &OverheadArguments) -> [Vec<String>; 2] {
+    let machine = &arguments.machine;
+    let mut both = [Vec::new(), Vec::new()];
+    let mut add = |words: [String; 2]| both.iter_mut().zip(words).for_each(|(side, words)| side.push(words));
+    if arguments.vs_layout.is_some() {
+        add([&machine.layout, arguments.base_layout()].map(|layout| format!("layout {layout}")));
+    }
+    if arguments.vs_inline.is_some() || arguments.vs_inline_profile.is_some() {
+        add([&machine.inline, &arguments.base_inline()].map(|inlining| {
+            match matches!(inlining.inline.0, InlineBy::Calls(_)) {
+                true => format!("inlining {} by {}", inlining.inline, inlining.inline_profile),
+                false => format!("inlining {}", inlining.inline),
+            }
+        }));
+    }
+    both
 }
 
 /// A bar on terminals, nothing elsewhere.
@@ -195,6 +212,10 @@ fn options(arguments: &OverheadArguments) -> BTreeMap<&'static str, String> {
         ("seed", machine.seed.to_string()),
         ("layout", machine.layout.to_string()),
         ("vs_layout", arguments.base_layout().to_string()),
+        ("inline", machine.inline.inline.to_string()),
+        ("inline_profile", machine.inline.inline_profile.to_string()),
+        ("vs_inline", arguments.base_inline().inline.to_string()),
+        ("vs_inline_profile", arguments.base_inline().inline_profile.to_string()),
     ]);
     options.extend(arguments.turns.map(|turns| ("turns", turns.to_string())));
     options.extend(arguments.inject_slowdown.map(|percent| ("inject_slowdown", percent.to_string())));

@@ -51,7 +51,7 @@ pub fn run(arguments: RunArguments) -> Result<ExitCode, Stop> {
 }
 
 /// How a run ended, in the words of profiles.
-fn ending(outcome: &Outcome) -> &'static str {
+pub(super) fn ending(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Finished(_) => "finished",
         Outcome::Failed(..) => "failed with an error",
@@ -61,7 +61,7 @@ fn ending(outcome: &Outcome) -> &'static str {
 }
 
 /// Tells how the run ended; true if it ended well. With `quiet`, an interrupt goes without saying.
-fn report(outcome: &Outcome, quiet: bool) -> bool {
+pub(super) fn report(outcome: &Outcome, quiet: bool) -> bool {
     match outcome {
         Outcome::Finished(errors) => {
             for error in errors {

@@ -9,6 +9,7 @@ mod continuous;
 mod dump;
 mod flags;
 mod hostile;
+mod inline;
 mod layout;
 mod learned;
 mod overhead;

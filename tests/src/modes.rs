@@ -2,7 +2,10 @@
 //! more stress is one more row.
 
 use holloway_jit::Jit;
-use holloway_vm::compiled::{BlockOrder, CompilerFactory, Level, TierOptions};
+use holloway_profilers::calls::Policy;
+use holloway_vm::compiled::{
+    BlockOrder, CallSource, CompilerFactory, Fallback, GuardTest, InlineBy, InlineOptions, Level, TierOptions,
+};
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Dispatch, VmOptions};
 use std::num::NonZeroU32;
@@ -102,16 +105,28 @@ fn compiled_gc_stress(options: &mut VmOptions) {
 pub const ALL_PROFILERS: &[&str] =
     &["edges", "blpp", "pep:samples=5,stride=3", "kblpp:k=4", "calls", "cbs:samples=5,stride=2,depth=3"];
 
-/// Everything is compiled, and all profilers count in it. Ticks come often, so that there are many samples; code follows them.
+/// Everything is compiled, and all profilers count in it. Ticks come often, so that there are many samples; code follows them, and what is
+/// inlined is chosen by them.
 fn profiled(options: &mut VmOptions) {
     compiled(options, Level::O2);
     options.tiers.continuous = true;
+    options.tiers.inlining = InlineOptions {
+        by: InlineBy::Calls(Policy::NEW),
+        calls: CallSource::Sampled,
+        test: GuardTest::Method,
+        fallback: Fallback::Profile,
+    };
     profile(options);
 }
 
 /// The same where compiled code is left all the time, which drops paths, and each thread counts by itself.
 fn profiled_deopt(options: &mut VmOptions) {
     deopt_every(options, 7);
+    options.tiers.inlining = InlineOptions {
+        by: InlineBy::Calls(Policy::OLD),
+        fallback: Fallback::Deopt,
+        ..InlineOptions::default()
+    };
     profile(options);
     options.profile.per_thread = true;
 }

@@ -8,10 +8,14 @@ use holloway_bytecode::{ClassId, FunctionId, Program};
 use holloway_jit::build;
 use holloway_jit::hierarchy::Hierarchy;
 use holloway_jit::ir::{self, Region, RegionEntry};
-use holloway_jit::options::{Fallback, Level, Options};
+use holloway_jit::options::{Level, Options};
 use holloway_jit::passes::{Input, Notes, inline};
+use holloway_profilers::MethodId;
+use holloway_profilers::calls::{CallEdge, CallGraph, Policy};
 use holloway_tests::parallel::check_all;
-use holloway_vm::compiled::{Branches, NoProfile, Profile, Receivers};
+use holloway_vm::compiled::{
+    Branches, CallWeights, Fallback, GuardTest, InlineBy, Inlining, NoProfile, Profile, Receivers,
+};
 
 /// A past in which some branches went one way only.
 struct Lopsided {
@@ -57,6 +61,58 @@ impl Profile for Lopsided {
     fn has_failed(&self, _: FunctionId, _: u32, _: &str) -> bool {
         false
     }
+}
+
+/// A past, with who chooses what is inlined.
+struct Choosing<'a> {
+    past: &'a dyn Profile,
+    inlining: Inlining<'a>,
+}
+
+impl Branches for Choosing<'_> {
+    fn branch(&self, function: FunctionId, pc: u32) -> [u32; 2] {
+        self.past.branch(function, pc)
+    }
+
+    fn switch(&self, function: FunctionId, pc: u32, cases: usize) -> Vec<u32> {
+        self.past.switch(function, pc, cases)
+    }
+}
+
+impl Profile for Choosing<'_> {
+    fn inlining(&self) -> Inlining<'_> {
+        self.inlining
+    }
+
+    fn receivers(&self, function: FunctionId, pc: u32) -> Receivers {
+        self.past.receivers(function, pc)
+    }
+
+    fn invocations(&self, function: FunctionId) -> u32 {
+        self.past.invocations(function)
+    }
+
+    fn is_instantiated(&self, class: ClassId) -> bool {
+        self.past.is_instantiated(class)
+    }
+
+    fn has_failed(&self, function: FunctionId, pc: u32, reason: &str) -> bool {
+        self.past.has_failed(function, pc, reason)
+    }
+}
+
+/// Every call of a function, of this weight or that.
+fn all_calls(program: &Program, caller: FunctionId) -> CallWeights {
+    let mut graph = CallGraph::new();
+    for (pc, _) in
+        instructions(&program.functions[caller.index()].code).filter(|(_, i)| i.op.shape() == OpShape::Call)
+    {
+        for callee in 0..program.functions.len() as u32 {
+            let weight = u64::from((callee ^ pc as u32).wrapping_mul(0x9e37_79b9) >> 27);
+            graph.add(CallEdge::new(MethodId(caller.0), pc as u32, MethodId(callee)), weight * weight);
+        }
+    }
+    CallWeights::of(&graph)
 }
 
 /// Where regions of a function may begin: at its beginning, and at its loops.
@@ -112,15 +168,24 @@ fn everything_is_built_and_well_formed() {
 #[test]
 fn everything_is_inlined_and_well_formed() {
     for_each_region(|program, hierarchy, profile, function, entry| {
-        let with = |level, fallback| Options { fallback, ..Options::of(level) };
+        let weights = all_calls(program, function);
+        let choose = |level, by, test, fallback| {
+            (Options::of(level), Inlining { by, calls: &weights, test, fallback })
+        };
+        use {Fallback as F, GuardTest as T, InlineBy as By};
         let all = [
-            Options::of(Level::O0),
-            Options::of(Level::O1),
-            with(Level::O2, Fallback::Profile),
-            with(Level::O2, Fallback::Call),
-            with(Level::O2, Fallback::Deopt),
+            choose(Level::O0, By::Frequency, T::Class, F::Profile),
+            choose(Level::O1, By::Frequency, T::Class, F::Profile),
+            choose(Level::O2, By::Frequency, T::Class, F::Profile),
+            choose(Level::O2, By::Frequency, T::Class, F::Call),
+            choose(Level::O2, By::Frequency, T::Method, F::Deopt),
+            choose(Level::O2, By::Size(35), T::Class, F::Call),
+            choose(Level::O2, By::Calls(Policy::OLD), T::Method, F::Call),
+            choose(Level::O2, By::Calls(Policy::NEW), T::Method, F::Profile),
+            choose(Level::O2, By::Calls(Policy::J9), T::Class, F::Deopt),
         ];
-        for options in &all {
+        for (options, inlining) in &all {
+            let profile = &Choosing { past: profile, inlining: *inlining };
             let input = Input { program, hierarchy, profile, options };
             let mut region = build::region(program, profile, options, function, entry)
                 .map_err(|error| error.to_string())?;

@@ -11,7 +11,7 @@
 use crate::classes::ClassTable;
 use crate::compiled::frames::{self, Crossing, Frame, Position};
 use crate::compiled::library::CompiledState;
-use crate::compiled::{BlockOrder, Model, TierOptions, TierStatistics};
+use crate::compiled::{BlockOrder, CallSource, CompiledCalls, Model, TierOptions, TierStatistics};
 use crate::context::{Context, control};
 use crate::errors::{self, Failure, StopReason, Trace, UncaughtError};
 use crate::heap::{self, Heap, HeapConfig};
@@ -202,6 +202,9 @@ impl Vm {
         if let Some(advice) = &tiers.replay {
             advice.check(&program).map_err(|why| format!("the advice does not fit the program: {why}"))?;
         }
+        if let CallSource::Given(calls) = &tiers.inlining.calls {
+            calls.check(&program).map_err(|why| format!("calls cannot be chosen by the profile: {why}"))?;
+        }
         if let BlockOrder::Given(edges) = &tiers.block_order {
             edges.check(&program).map_err(|why| format!("blocks cannot be ordered by the profile: {why}"))?;
         }
@@ -293,6 +296,16 @@ impl Vm {
     /// What the profilers found so far.
     pub fn profile(&self) -> Collected {
         crate::profiling::collect(&self.machinery)
+    }
+
+    /// What was decided about the calls of compiled methods, and why: of the code that is entered by now.
+    pub fn compiled_calls(&self) -> Vec<CompiledCalls> {
+        self.machinery.compiled.calls()
+    }
+
+    /// How often the interpreter entered a method.
+    pub fn invocations(&self, function: FunctionId) -> u32 {
+        self.machinery.code.profile_counters().invocations(function)
     }
 
     /// What a compiler must know of this machine. Valid while the machine lives.

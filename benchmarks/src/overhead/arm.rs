@@ -4,7 +4,7 @@
 use super::output::Output;
 use super::subject::{Subject, Work};
 use holloway_vm::adaptive::Advice;
-use holloway_vm::compiled::BlockOrder;
+use holloway_vm::compiled::{BlockOrder, InlineOptions};
 use holloway_vm::errors::StopReason;
 use holloway_vm::profiling::ProfileOptions;
 use holloway_vm::signals::InterruptHandle;
@@ -56,6 +56,8 @@ pub struct Configuration {
     pub profile: ProfileOptions,
     /// By which profile the blocks of its code are ordered.
     pub order: BlockOrder,
+    /// Who chooses which calls are inlined.
+    pub inlining: InlineOptions,
 }
 
 /// What a machine is made for.
@@ -101,8 +103,9 @@ impl<'a> Arm<'a> {
                 options.tiers.synchronous = true;
                 None
             }
-            Purpose::Replay(advice, Configuration { profile, order }, scatter) => {
+            Purpose::Replay(advice, Configuration { profile, order, inlining }, scatter) => {
                 (options.tiers.scatter, options.tiers.block_order) = (Some(scatter), order);
+                options.tiers.inlining = inlining;
                 Some((advice, profile))
             }
             Purpose::Count(advice, profile) => {

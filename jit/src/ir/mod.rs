@@ -29,7 +29,9 @@ pub mod region;
 pub mod types;
 pub mod verify;
 
-pub use op::{Alias, Arith, Cond, ElementKind, FloatArith, FloatCond, FloatUnary, Op, Reason, YieldKind};
+pub use op::{
+    Alias, Arith, Cond, ElementKind, FloatArith, FloatCond, FloatUnary, MethodTable, Op, Reason, YieldKind,
+};
 pub use parse::{ParseError, parse};
 pub use print::print;
 pub use region::{

@@ -254,6 +254,8 @@ pub enum Op {
     Implements(InterfaceId),
     /// `(non-null ref)`: of exactly this class.
     IsExactly(ClassId),
+    /// `(non-null ref)`: of a class that has this method at a place of its table.
+    Reaches(MethodTable, FunctionId),
     /// `(non-null array, bytes or string)`: number of elements, which never changes.
     Length,
     /// `(…)`: a native that only computes, and raises nothing.
@@ -350,6 +352,34 @@ pub enum Op {
     Trace(u64),
 }
 
+/// A place in the tables of methods that classes have.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum MethodTable {
+    /// A slot of the classes that extend this one.
+    Class(ClassId, u32),
+    /// A method of an interface.
+    Interface(InterfaceId, u32),
+}
+
+impl MethodTable {
+    /// The place that a call through a table looks at.
+    pub fn of(call: Op) -> Option<MethodTable> {
+        match call {
+            Op::CallVirtual(class, slot) => Some(MethodTable::Class(class, slot)),
+            Op::CallInterface(interface, method) => Some(MethodTable::Interface(interface, method)),
+            _ => None,
+        }
+    }
+
+    /// The call that looks there.
+    pub fn call(self) -> Op {
+        match self {
+            MethodTable::Class(class, slot) => Op::CallVirtual(class, slot),
+            MethodTable::Interface(interface, method) => Op::CallInterface(interface, method),
+        }
+    }
+}
+
 /// A part of memory that loads and stores name. Two different ones never overlap.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Alias {
@@ -392,6 +422,7 @@ impl Op {
                 | IsInstance(_)
                 | Implements(_)
                 | IsExactly(_)
+                | Reaches(..)
                 | Length
                 | PureNative(_)
         )

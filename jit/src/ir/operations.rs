@@ -5,7 +5,7 @@ use super::cursor::{Cursor, Read};
 use super::names::Names;
 use super::parse::{Parser, reason};
 use super::print::{element, mnemonic, yield_kind};
-use super::{Arith, Cond, ElementKind, FloatArith, FloatCond, FloatUnary, Op, YieldKind};
+use super::{Arith, Cond, ElementKind, FloatArith, FloatCond, FloatUnary, MethodTable, Op, YieldKind};
 use holloway_bytecode::{ClassId, FunctionId, GlobalId, InterfaceId, Native, StringId};
 use holloway_vm::profiling::Roots;
 
@@ -85,6 +85,20 @@ pub(super) fn operation(parser: &Parser<'_>, c: &mut Cursor<'_>) -> Read<(Op, bo
     }
 }
 
+/// `class::method`.
+fn class_table(names: &Names<'_>, c: &mut Cursor<'_>) -> Read<MethodTable> {
+    let class = class(names, c)?;
+    c.expect("::")?;
+    Ok(MethodTable::Class(class, c.reference("method", &names.slots(class.0))?))
+}
+
+/// `interface::method`.
+fn interface_table(names: &Names<'_>, c: &mut Cursor<'_>) -> Read<MethodTable> {
+    let interface = interface(names, c)?;
+    c.expect("::")?;
+    Ok(MethodTable::Interface(interface, c.reference("method", &names.methods(interface.0))?))
+}
+
 fn detailed(word: &str, names: &Names<'_>, c: &mut Cursor<'_>) -> Read<Op> {
     Ok(match word {
         "argument" => Op::Argument(c.number()?),
@@ -123,15 +137,13 @@ fn detailed(word: &str, names: &Names<'_>, c: &mut Cursor<'_>) -> Read<Op> {
         "new_array" => Op::NewArray(class(names, c)?),
         "virtual" => Op::Virtual(class(names, c)?),
         "call" => Op::Call(FunctionId(c.reference("function", &names.functions)?)),
-        "callv" => {
-            let class = class(names, c)?;
-            c.expect("::")?;
-            Op::CallVirtual(class, c.reference("method", &names.slots(class.0))?)
-        }
-        "calli" => {
-            let interface = interface(names, c)?;
-            c.expect("::")?;
-            Op::CallInterface(interface, c.reference("method", &names.methods(interface.0))?)
+        "callv" => class_table(names, c)?.call(),
+        "calli" => interface_table(names, c)?.call(),
+        "reachesv" | "reachesi" => {
+            let function = FunctionId(c.reference("function", &names.functions)?);
+            c.expect("by")?;
+            let table = if word == "reachesv" { class_table(names, c)? } else { interface_table(names, c)? };
+            Op::Reaches(table, function)
         }
         "calln" => Op::CallNative(native(names, c)?),
         "yieldpoint" => Op::Yieldpoint(one_of(c, &YIELD_KINDS, yield_kind)?),

@@ -27,6 +27,7 @@
 //!
 //! Anything at all can be printed: what the verifier would refuse is what one most wants to see.
 
+use super::MethodTable;
 use super::names::{Names, float};
 use super::{Arith as A, FloatArith as F, FloatUnary as U};
 use super::{
@@ -124,6 +125,8 @@ mnemonics! {
     IsInstance(_) => "is",
     Implements(_) => "implements",
     IsExactly(_) => "is_exactly",
+    Reaches(MethodTable::Class(..), _) => "reachesv",
+    Reaches(MethodTable::Interface(..), _) => "reachesi",
     Length => "length",
     PureNative(_) => "pure",
     Assume => "assume",
@@ -321,6 +324,15 @@ impl Printer<'_> {
         let field = |class: holloway_bytecode::ClassId, field: u16| {
             format!("{}::{}", names.classes.reference(class.0), names.fields(class.0).reference(field as u32))
         };
+        let table = |place: MethodTable| match place {
+            MethodTable::Class(class, slot) => {
+                format!("{}::{}", names.classes.reference(class.0), names.slots(class.0).reference(slot))
+            }
+            MethodTable::Interface(interface, method) => {
+                let method = names.methods(interface.0).reference(method);
+                format!("{}::{method}", names.interfaces.reference(interface.0))
+            }
+        };
         Some(match op {
             Op::Argument(number) => number.to_string(),
             Op::Local(register) => format!("r{register}"),
@@ -346,12 +358,10 @@ impl Printer<'_> {
             Op::LoadElement(kind) | Op::StoreElement(kind) => element(kind).to_string(),
             Op::LoadGlobal(global) | Op::StoreGlobal(global) => names.globals.reference(global.0),
             Op::Call(function) => names.functions.reference(function.0),
-            Op::CallVirtual(class, slot) => {
-                format!("{}::{}", names.classes.reference(class.0), names.slots(class.0).reference(slot))
-            }
-            Op::CallInterface(interface, method) => {
-                let method = names.methods(interface.0).reference(method);
-                format!("{}::{method}", names.interfaces.reference(interface.0))
+            Op::CallVirtual(class, slot) => table(MethodTable::Class(class, slot)),
+            Op::CallInterface(interface, method) => table(MethodTable::Interface(interface, method)),
+            Op::Reaches(place, function) => {
+                format!("{} by {}", names.functions.reference(function.0), table(place))
             }
             Op::Yieldpoint(kind) => yield_kind(kind).to_string(),
             Op::SetPath(number) | Op::AddPath(number) | Op::Path(number) => number.to_string(),

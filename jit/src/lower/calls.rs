@@ -1,7 +1,7 @@
 //! Calls of methods and natives, and yieldpoints.
 
 use super::function::{Lowering, machine_type, signature};
-use crate::ir::{Op, Reason, Value, YieldKind};
+use crate::ir::{MethodTable, Op, Reason, Value, YieldKind};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     self as clif, AbiParam, BlockArg, ExceptionTableData, ExceptionTableItem, InstBuilder, MemFlagsData,
@@ -87,23 +87,28 @@ impl Lowering<'_, '_> {
                 let method = self.constant(types::I64, self.model.method(function));
                 self.call_method(value, method)
             }
-            Op::CallVirtual(_, slot) => {
-                let record = self.class_record(node.args[0]);
-                let displacement = self.model.virtual_displacement(slot);
-                let flags = PLAIN.with_readonly();
-                let method = self.builder.ins().load(types::I64, flags, record, displacement);
+            Op::CallVirtual(class, slot) => {
+                let method = self.method_of(node.args[0], MethodTable::Class(class, slot));
                 self.call_method(value, method)
             }
             Op::CallInterface(interface, number) => {
-                let record = self.class_record(node.args[0]);
-                let displacement = self.model.interface_displacement(interface, number);
-                let flags = PLAIN.with_readonly();
-                let method = self.builder.ins().load(types::I64, flags, record, displacement);
+                let method = self.method_of(node.args[0], MethodTable::Interface(interface, number));
                 self.call_method(value, method)
             }
             Op::CallNative(native) => self.native(value, native),
             _ => None,
         }
+    }
+
+    /// The method at a place of the receiver's table.
+    pub fn method_of(&mut self, receiver: Value, table: MethodTable) -> clif::Value {
+        let record = self.class_record(receiver);
+        let displacement = match table {
+            MethodTable::Class(_, slot) => self.model.virtual_displacement(slot),
+            MethodTable::Interface(interface, number) => self.model.interface_displacement(interface, number),
+        };
+        let flags = PLAIN.with_readonly();
+        self.builder.ins().load(types::I64, flags, record, displacement)
     }
 
     /// Calls a method through its slot. An error that comes out of it arrives at a landing pad, which leaves compiled

@@ -139,6 +139,11 @@ impl Lowering<'_, '_> {
                 let offset = self.model.class(class).offset;
                 self.builder.ins().icmp_imm_u(IntCC::Equal, found, offset as i64)
             }
+            Op::Reaches(table, function) => {
+                let found = self.method_of(args[0], table);
+                let method = self.constant(types::I64, self.model.method(function));
+                self.builder.ins().icmp(IntCC::Equal, found, method)
+            }
             Op::PureNative(native) => self.pure_native(native, value),
 
             Op::Assume => self.value(args[0]),

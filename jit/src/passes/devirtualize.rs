@@ -138,6 +138,18 @@ pub fn targets(region: &Region, input: &Input<'_>, call: Value) -> Option<Target
     (!classes.is_empty()).then_some(Targets { classes, relied_on })
 }
 
+/// The methods that a call through a table reaches on classes of its static type, whether these have instances or not. What
+/// profiles say is not always of this program.
+pub fn reachable<'a>(input: &'a Input<'_>, call: Op) -> impl Iterator<Item = (ClassId, FunctionId)> + 'a {
+    let by_table = match call {
+        Op::CallVirtual(class, _) => Shape::Class(class),
+        Op::CallInterface(interface, _) => Shape::Interface(interface),
+        _ => Shape::Any,
+    };
+    let classes = input.hierarchy.classes(by_table).unwrap_or(&[]);
+    classes.iter().filter_map(move |&class| Some((class, target_of(input.program, call, class)?)))
+}
+
 /// The most precise type of the object that a value is: checks and assumptions only add to what is known before.
 fn known_type(region: &Region, mut value: Value) -> Option<RefTy> {
     let mut known = region.ty(value).reference()?;

@@ -24,7 +24,7 @@ use crate::hierarchy::Hierarchy;
 use crate::ir::Region;
 use crate::options::Options;
 use holloway_bytecode::{ClassId, Program};
-use holloway_vm::compiled::Profile;
+use holloway_vm::compiled::{CallDecision, Profile};
 use std::collections::BTreeSet;
 
 /// What passes may ask.
@@ -44,8 +44,8 @@ pub struct Input<'a> {
 pub struct Notes {
     /// The code is right only while these classes have no instances.
     pub uninstantiated: BTreeSet<ClassId>,
-    /// Decisions with their reasons, one a line: what was inlined and what not.
-    pub inlining: Vec<String>,
+    /// What was decided about calls.
+    pub inlining: Vec<CallDecision>,
 }
 
 /// A pass.

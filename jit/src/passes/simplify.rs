@@ -170,7 +170,9 @@ impl Simplifier<'_> {
             (Op::Same, &[a, b]) => self.same(a, b),
             (Op::SameText, &[a, b]) => self.same_text(a, b),
             (Op::IsNull, &[a]) => self.is_null(a),
-            (Op::IsInstance(_) | Op::Implements(_) | Op::IsExactly(_), &[a]) => self.is_instance(op, a),
+            (Op::IsInstance(_) | Op::Implements(_) | Op::IsExactly(_) | Op::Reaches(..), &[a]) => {
+                self.is_instance(op, a)
+            }
             (Op::Length, &[a]) => self.length(a),
             (Op::Assume, &[a]) if self.fits(a, ty) => Outcome::Value(a),
             (Op::CheckNull | Op::CheckSet, &[a]) => self.check_null(a, ty),

@@ -1,7 +1,11 @@
 //! A profile from text, for passes that ask for one. The form is in `tests/README.md`.
 
 use holloway_bytecode::{ClassId, FunctionId, Program};
-use holloway_vm::compiled::{Branches, Profile, Receivers};
+use holloway_profilers::MethodId;
+use holloway_profilers::calls::{CallEdge, CallGraph, Policy};
+use holloway_vm::compiled::{
+    Branches, CallWeights, Fallback, GuardTest, InlineBy, Inlining, Profile, Receivers,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a test says about the past; nothing is known of the rest.
@@ -13,6 +17,11 @@ pub struct TextProfile {
     invocations: BTreeMap<FunctionId, u32>,
     uninstantiated: BTreeSet<ClassId>,
     failed: BTreeSet<(FunctionId, u32, String)>,
+    by: InlineBy,
+    test: GuardTest,
+    fallback: Fallback,
+    calls: CallGraph,
+    weights: CallWeights,
 }
 
 impl TextProfile {
@@ -23,11 +32,29 @@ impl TextProfile {
             let words = words(line);
             profile.line(&words, program).ok_or_else(|| format!("profile: cannot read `{line}`"))?;
         }
+        profile.weights = CallWeights::of(&profile.calls);
         Ok(profile)
     }
 
     fn line(&mut self, words: &[String], program: &Program) -> Option<()> {
         let (kind, rest) = words.split_first()?;
+        let rest_words: Vec<&str> = rest.iter().map(String::as_str).collect();
+        match (&**kind, &rest_words[..]) {
+            ("inline", ["frequency"]) => self.by = InlineBy::Frequency,
+            ("inline", ["static", words]) => self.by = InlineBy::Size(words.parse().ok()?),
+            ("inline", ["old"]) => self.by = InlineBy::Calls(Policy::OLD),
+            ("inline", ["new"]) => self.by = InlineBy::Calls(Policy::NEW),
+            ("inline", ["j9"]) => self.by = InlineBy::Calls(Policy::J9),
+            ("test", ["method"]) => self.test = GuardTest::Method,
+            ("fallback", ["call"]) => self.fallback = Fallback::Call,
+            ("fallback", ["leave"]) => self.fallback = Fallback::Deopt,
+            _ => return self.fact(kind, rest, program),
+        }
+        Some(())
+    }
+
+    /// A line about the past.
+    fn fact(&mut self, kind: &str, rest: &[String], program: &Program) -> Option<()> {
         if kind == "uninstantiated" {
             for name in rest {
                 self.uninstantiated.insert(class(program, name)?);
@@ -35,11 +62,14 @@ impl TextProfile {
             return Some(());
         }
         let (name, rest) = rest.split_first()?;
-        let function = program.functions.iter().position(|f| *f.name == *name.trim_start_matches('@'))?;
-        let function = FunctionId(function as u32);
+        let named = |name: &str| {
+            let place = program.functions.iter().position(|f| *f.name == *name.trim_start_matches('@'))?;
+            Some(FunctionId(place as u32))
+        };
+        let function = named(name)?;
         let (number, rest) = rest.split_first()?;
         let number: u32 = number.parse().ok()?;
-        match &**kind {
+        match kind {
             "invocations" => {
                 self.invocations.insert(function, number);
             }
@@ -61,6 +91,14 @@ impl TextProfile {
                     }
                 }
                 self.receivers.insert((function, number), receivers);
+            }
+            "calls" => {
+                for word in rest {
+                    let (callee, weight) = word.rsplit_once('=')?;
+                    let callee = MethodId(named(callee)?.0);
+                    let edge = CallEdge::new(MethodId(function.0), number, callee);
+                    self.calls.add(edge, weight.parse().ok()?);
+                }
             }
             "failed" => {
                 for reason in rest {
@@ -86,6 +124,10 @@ impl Branches for TextProfile {
 }
 
 impl Profile for TextProfile {
+    fn inlining(&self) -> Inlining<'_> {
+        Inlining { by: self.by, calls: &self.weights, test: self.test, fallback: self.fallback }
+    }
+
     fn receivers(&self, function: FunctionId, pc: u32) -> Receivers {
         self.receivers.get(&(function, pc)).cloned().unwrap_or_default()
     }

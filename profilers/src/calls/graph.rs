@@ -151,6 +151,15 @@ impl CallGraph {
         edges.chunk_by(|a, b| a.0.site == b.0.site).map(of_site).collect()
     }
 
+    /// The same edges with their weights in reverse: the heaviest edge gets the least weight, and so on. As bad a profile as
+    /// can be made of the same numbers.
+    #[must_use]
+    pub fn flipped(&self) -> Self {
+        let edges = self.by_weight();
+        let weights = edges.iter().rev().map(|&(_, weight)| weight);
+        edges.iter().zip(weights).map(|(&(edge, _), weight)| (edge, weight)).collect()
+    }
+
     /// The `k` methods that are called most, the heaviest first, then by number.
     #[must_use]
     pub fn top_callees(&self, k: usize) -> Vec<(MethodId, u64)> {

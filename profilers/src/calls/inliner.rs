@@ -261,21 +261,20 @@ impl Decision {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Fits { limit } => write!(f, "inlined: within the limit of {limit} bytecodes"),
-            Self::FitsGuarded { limit } => {
-                write!(f, "inlined under a guard: within the limit of {limit} bytecodes")
+            Self::Fits { limit } | Self::FitsGuarded { limit } => {
+                write!(f, "within the limit of {limit} bytecodes")
             }
-            Self::TooLarge { limit } => write!(f, "not inlined: beyond the limit of {limit} bytecodes"),
+            Self::TooLarge { limit } => write!(f, "beyond the limit of {limit} bytecodes"),
             Self::NotHot { hot } => {
-                write!(f, "not inlined: several targets, and the edge has no more than {hot} of all weight")
+                write!(f, "several targets, and the edge has no more than {hot} of all weight")
             }
-            Self::NoSamples => f.write_str("not inlined: several targets, and no samples of this one"),
+            Self::NoSamples => f.write_str("several targets, and no samples of this one"),
             Self::NotDominant { guard } => {
-                write!(f, "not inlined: no more than {guard} of the samples of its site")
+                write!(f, "no more than {guard} of the samples of its site")
             }
-            Self::Cold { cold } => write!(f, "not inlined: the site has less than {cold} of all weight"),
+            Self::Cold { cold } => write!(f, "the site has less than {cold} of all weight"),
             Self::TooLight { required } => {
-                write!(f, "not inlined: for its size the edge needs {required} of all weight")
+                write!(f, "for its size the edge needs {required} of all weight")
             }
         }
     }
@@ -284,6 +283,15 @@ impl fmt::Display for Reason {
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Candidate { edge, weight, site_weight, total, size, .. } = self.candidate;
-        write!(f, "{edge} ({size} bytecodes, weight {weight} of {site_weight} of {total}): {}", self.reason)
+        let done = match self.reason {
+            Reason::Fits { .. } => "inlined",
+            Reason::FitsGuarded { .. } => "inlined under a guard",
+            _ => "not inlined",
+        };
+        write!(
+            f,
+            "{edge} ({size} bytecodes, weight {weight} of {site_weight} of {total}): {done}: {}",
+            self.reason
+        )
     }
 }

@@ -1,5 +1,6 @@
 //! The flags of `holloway overhead`, and what of the flags of a machine makes no sense there.
 
+use crate::inline::{Chooser, GraphSource, InlineArguments};
 use crate::layout::Layout;
 use crate::options::{BenchSize, MachineArguments, Tier};
 use crate::profile::together;
@@ -9,6 +10,7 @@ use clap::{Args, ValueEnum};
 use holloway_benchmarks::overhead::arm::Configuration;
 use holloway_benchmarks::overhead::results::Clock;
 use holloway_benchmarks::overhead::rounds::Configurations;
+use holloway_vm::compiled::InlineBy;
 use holloway_vm::profiling::ProfileSpec;
 use holloway_vm::timer::TimerSource;
 use std::path::PathBuf;
@@ -40,6 +42,12 @@ pub struct OverheadArguments {
     /// With which layout to compare, in the form of --layout [default: the same]
     #[arg(long, value_name = "PROFILE", help_heading = "Profiling")]
     pub vs_layout: Option<Layout>,
+    /// With which policy of inlining to compare, in the form of --inline [default: the same]
+    #[arg(long, value_name = "POLICY", help_heading = "Profiling")]
+    pub vs_inline: Option<Chooser>,
+    /// With which call graph for it, in the form of --inline-profile [default: the same]
+    #[arg(long, value_name = "PROFILE", help_heading = "Profiling")]
+    pub vs_inline_profile: Option<GraphSource>,
     /// The size of benchmark programs: `default`, `quick`, or a number that every named program knows
     #[arg(long, value_name = "SIZE", default_value = "default", help_heading = "Measuring")]
     pub size: BenchSize,
@@ -129,8 +137,16 @@ impl OverheadArguments {
         if let Some((flag, _, why)) = refused.iter().find(|(_, given, _)| *given) {
             return Err(Stop::usage(format_args!("overhead cannot be measured with {flag}: {why}")));
         }
-        if machine.profile.specs.is_empty() && self.inject_slowdown.is_none() && self.vs_layout.is_none() {
-            let why = "what is to be measured: add --profile, such as --profile pep, or --vs-layout";
+        if machine.inline.needs_samples() || self.base_inline().needs_samples() {
+            return Err(Stop::usage(
+                "--inline-profile cbs samples while the program runs, and here code is compiled before the program begins: \
+                 use cbs=FILE",
+            ));
+        }
+        let code = self.vs_layout.is_some() || self.vs_inline.is_some() || self.vs_inline_profile.is_some();
+        if machine.profile.specs.is_empty() && self.inject_slowdown.is_none() && !code {
+            let why =
+                "what is to be measured: add --profile, such as --profile pep, --vs-layout or --vs-inline";
             return Err(Stop::usage(why));
         }
         Ok(())
@@ -139,6 +155,16 @@ impl OverheadArguments {
     /// The layout of the configuration with which is compared.
     pub fn base_layout(&self) -> &Layout {
         self.vs_layout.as_ref().unwrap_or(&self.machine.layout)
+    }
+
+    /// Who chooses what is inlined in the configuration with which is compared.
+    pub fn base_inline(&self) -> InlineArguments {
+        let InlineArguments { inline, inline_profile, .. } = self.machine.inline.clone();
+        let inline = self.vs_inline.unwrap_or(inline);
+        let asks = matches!(inline.0, InlineBy::Calls(_));
+        let same = if asks { inline_profile } else { GraphSource::default() };
+        let inline_profile = self.vs_inline_profile.clone().unwrap_or(same);
+        InlineArguments { inline, inline_profile, ..self.machine.inline.clone() }
     }
 
     /// What is compared. The files that flags name are open.
@@ -152,8 +178,13 @@ impl OverheadArguments {
             profile: Configuration {
                 profile: machine.profile.options()?,
                 order: machine.block_order.clone(),
+                inlining: machine.inlining.clone(),
             },
-            base: Configuration { profile: together("--vs", &self.versus)?, order },
+            base: Configuration {
+                profile: together("--vs", &self.versus)?,
+                order,
+                inlining: self.base_inline().open()?,
+            },
         })
     }
 }

@@ -10,7 +10,9 @@
 //! not assume it again: each failure removes an assumption, so that this comes to an end.
 
 use super::area::CodeArea;
+use super::call_weights::{OneTimeCalls, SampledCallWeights};
 use super::frames::{self, Position};
+use super::inlining::CompiledCalls;
 use super::leave::{self, Pending};
 use super::map::{CodeMap, CodeObject};
 use super::options::TierOptions;
@@ -65,6 +67,9 @@ pub(crate) struct CompiledState {
     next_code: u32,
     pub(super) failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
     pub(super) instantiated: Arc<Vec<bool>>,
+    /// Calls as the interpreter counted them, and as `cbs` sampled them, for who inlines by these.
+    pub(super) one_time_calls: Arc<OneTimeCalls>,
+    pub(super) sampled_calls: SampledCallWeights,
     /// Code that relies on a class having no instances.
     relying: BTreeMap<ClassId, Vec<CodeId>>,
     retired: Vec<CodeId>,
@@ -91,6 +96,8 @@ impl CompiledState {
             next_code: 0,
             failed: Arc::default(),
             instantiated: Arc::new(vec![false; classes]),
+            one_time_calls: Arc::default(),
+            sampled_calls: SampledCallWeights::default(),
             relying: BTreeMap::new(),
             retired: Vec::new(),
             yields: 0,
@@ -123,6 +130,19 @@ impl CompiledState {
     pub(crate) fn installed(&self) -> impl Iterator<Item = (FunctionId, Entry, Level)> + '_ {
         let current = self.map.iter().filter(|object| object.is_current());
         current.map(|object| (object.function, object.entry, object.level))
+    }
+
+    /// What was decided about the calls of the code that is entered.
+    pub(crate) fn calls(&self) -> Vec<CompiledCalls> {
+        let current = self.map.iter().filter(|object| object.is_current());
+        let calls = current.map(|object| CompiledCalls {
+            id: object.id,
+            function: object.function,
+            entry: object.entry,
+            level: object.level,
+            decisions: object.tables.decisions.clone(),
+        });
+        calls.collect()
     }
 
     /// Assumptions that are not made any more, with the reasons for which code was left.
@@ -330,10 +350,10 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
     for &class in &compiled.uninstantiated {
         vm.compiled.relying.entry(class).or_default().push(request.code);
     }
-    for note in &compiled.notes {
-        vm.compiled.log(LogEvent::Inline, note);
-    }
     if vm.compiled.options.log.is_some() {
+        for decision in &compiled.decisions {
+            vm.compiled.log(LogEvent::Inline, &decision.line(&vm.program));
+        }
         let line = report::outcome(&vm.program, &request, &compiled, time);
         vm.compiled.log(LogEvent::Compile, &line);
     }

@@ -8,6 +8,7 @@
 //! | `stubs` | the crossings, in machine language |
 //! | `enter`, `leave` | into compiled code and out of it |
 //! | `block_order` | the profile by which blocks are ordered |
+//! | `inlining`, `call_weights` | who chooses which calls are inlined, and the call graph that is asked |
 //! | `frames` | walking mixed stacks |
 //! | `helpers` | what compiled code calls |
 //! | `options` | how the tiers are used |
@@ -18,10 +19,12 @@
 
 mod area;
 mod block_order;
+mod call_weights;
 pub(crate) mod enter;
 pub(crate) mod frames;
 pub(crate) mod helpers;
 pub(crate) mod hot;
+pub mod inlining;
 pub(crate) mod leave;
 pub(crate) mod library;
 mod map;
@@ -35,6 +38,10 @@ pub mod request;
 mod stubs;
 
 pub use block_order::{BlockOrder, Counted, GivenEdges};
+pub use call_weights::{CallWeights, CallsOf, GivenCalls};
+pub use inlining::{
+    CallDecision, CallSource, CompiledCalls, Fallback, GuardTest, InlineBy, InlineOptions, Inlining, Verdict,
+};
 pub use model::{ContextOffsets, EXITS, Helpers, Model, Stub};
 pub use options::{CompilerFactory, TierOptions};
 pub use perf_map::PerfMap;

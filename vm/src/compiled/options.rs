@@ -2,6 +2,7 @@
 
 use super::Model;
 use super::block_order::BlockOrder;
+use super::inlining::InlineOptions;
 use super::perf_map::PerfMap;
 use super::report::Log;
 use super::request::{Compiler, Level};
@@ -37,6 +38,8 @@ pub struct TierOptions {
     pub code_cache: usize,
     /// By which profile the blocks of machine code are ordered.
     pub block_order: BlockOrder,
+    /// Who chooses which calls are inlined, and what is known of them.
+    pub inlining: InlineOptions,
     /// Methods begin anywhere in a cache line, as this number decides, instead of at its beginning.
     pub scatter: Option<u64>,
     /// Compiled code has yieldpoints. Without them it cannot be interrupted and threads do not switch in it: only for measuring
@@ -66,6 +69,7 @@ impl Default for TierOptions {
             loop_steps: 2,
             code_cache: 64 << 20,
             block_order: BlockOrder::default(),
+            inlining: InlineOptions::default(),
             scatter: None,
             yieldpoints: true,
             osr_every_backedge: false,

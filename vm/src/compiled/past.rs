@@ -1,16 +1,18 @@
 //! What is known of the past of a running program, for compilers: counters of the interpreter, or advice.
 
 use super::block_order::{BlockOrder, Flipped, Told};
+use super::inlining::{CallSource, InlineBy, Inlining, ToldCalls};
 use super::profile::{Branches, OrderBy, Profile, Receivers};
 use crate::adaptive::advice::AdviceProfile;
 use crate::adaptive::watcher::{FEWEST_EXECUTIONS, Watcher};
 use crate::loader::Counters;
 use crate::vm::Machinery;
+use holloway_bytecode::verify::VerifiedProgram;
 use holloway_bytecode::{ClassId, FunctionId};
 use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::{BranchId, MethodId};
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What is known of the past: what the interpreter counts, or advice; and what was learned from compiled code.
 ///
@@ -28,6 +30,8 @@ pub(crate) struct PastProfile {
     failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
     instantiated: Arc<Vec<bool>>,
     order: Told,
+    calls: ToldCalls,
+    program: Arc<VerifiedProgram>,
 }
 
 impl Branches for PastProfile {
@@ -60,6 +64,10 @@ impl Branches for PastProfile {
 impl Profile for PastProfile {
     fn order(&self) -> OrderBy<'_> {
         self.order.order()
+    }
+
+    fn inlining(&self) -> Inlining<'_> {
+        self.calls.inlining(|| self.calls.one_time.get(&self.program, self))
     }
 
     fn receivers(&self, function: FunctionId, pc: u32) -> Receivers {
@@ -130,7 +138,15 @@ pub(crate) fn past_profile(vm: &Machinery) -> PastProfile {
         BlockOrder::Flipped => Told::Counts(Box::new(Flipped(interpreted_profile(vm)))),
         BlockOrder::Given(edges) => Told::Given(edges.clone()),
     };
-    PastProfile { sampled, recent, order, ..interpreted_profile(vm) }
+    let options = vm.compiled.options.inlining.clone();
+    let by_samples = matches!((&options.by, &options.calls), (InlineBy::Calls(_), CallSource::Sampled));
+    let calls = ToldCalls {
+        sampled: by_samples.then(|| vm.compiled.sampled_calls.get(&vm.profiling)),
+        one_time: vm.compiled.one_time_calls.clone(),
+        weights: OnceLock::new(),
+        options,
+    };
+    PastProfile { sampled, recent, order, calls, ..interpreted_profile(vm) }
 }
 
 /// The same without samples of compiled code: what the interpreter did.
@@ -143,5 +159,7 @@ pub(crate) fn interpreted_profile(vm: &Machinery) -> PastProfile {
         failed: vm.compiled.failed.clone(),
         instantiated: vm.compiled.instantiated.clone(),
         order: Told::default(),
+        calls: ToldCalls::default(),
+        program: vm.program.clone(),
     }
 }

@@ -3,6 +3,7 @@
 //! The interpreter counts as it runs; a compiler on another system thread reads the counters while they change, each
 //! atomically. Advice from a file answers the same questions.
 
+use super::inlining::Inlining;
 use holloway_bytecode::{ClassId, FunctionId};
 
 /// The classes that a call's receiver had.
@@ -55,6 +56,11 @@ pub trait Profile: Branches {
     /// By what the blocks of machine code are ordered.
     fn order(&self) -> OrderBy<'_> {
         OrderBy::Profile
+    }
+
+    /// Who chooses which calls are inlined, and what is known of these.
+    fn inlining(&self) -> Inlining<'_> {
+        Inlining::default()
     }
 
     /// The virtual or interface call at `pc`: its receivers.

@@ -1,6 +1,7 @@
 //! What passes between the virtual machine and a compiler: a [`Request`] goes in, a [`Compiled`] comes out. Both are plain
 //! values, so that compiling can happen on any thread, and machine code becomes executable here only.
 
+use super::inlining::CallDecision;
 use super::profile::Profile;
 use crate::adaptive::watcher::Bias;
 use crate::fingerprint::Fingerprint;
@@ -144,8 +145,8 @@ pub struct Compiled {
     pub positions: Vec<(u32, FunctionId, u32)>,
     /// Large constants in the code: those that may be addresses, ascending.
     pub addresses: Vec<u64>,
-    /// Decisions with their reasons, for the log.
-    pub notes: Vec<String>,
+    /// What was decided about its calls.
+    pub decisions: Vec<CallDecision>,
     /// How many more calls must be allowed to nest where it is entered.
     pub depth: u64,
     /// Bytecode words that went in, inlined methods included.

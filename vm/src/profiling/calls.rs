@@ -59,6 +59,8 @@ pub(super) struct CallSampler {
     graph: Graph,
     contexts: Option<ContextTree>,
     roots: u64,
+    /// Samples of calls.
+    taken: u64,
     /// The frames of a sample, the innermost first.
     frames: Vec<Frame>,
 }
@@ -84,7 +86,7 @@ impl CallSampler {
             1 => None,
             depth => Some(limited(depth as usize + 1)?),
         };
-        Ok(CallSampler { options, graph, contexts, roots: 0, frames: Vec::new() })
+        Ok(CallSampler { options, graph, contexts, roots: 0, taken: 0, frames: Vec::new() })
     }
 
     /// Frames to look at.
@@ -101,6 +103,7 @@ impl CallSampler {
             self.roots += 1;
             return;
         };
+        self.taken += 1;
         let edge = CallEdge::new(caller.method, caller.position, callee.method);
         match &mut self.graph {
             Graph::Kept(graph) => graph.add(edge, 1),
@@ -190,6 +193,18 @@ impl Profiling {
         self.exact_calls.is_some()
     }
 
+    /// How many calls were sampled.
+    pub fn call_samples(&self) -> u64 {
+        self.sampler.as_ref().map_or(0, |sampler| sampler.taken)
+    }
+
+    /// The calls that were sampled so far, with credit for inlined ones if that was asked for and can be given.
+    pub fn sampled_calls(&self) -> Option<CallGraph> {
+        let sampler = self.sampler.as_ref()?;
+        let credited = self.credited_calls().map(|credited| credited.graph);
+        Some(credited.unwrap_or_else(|| sampler.graph().clone()))
+    }
+
     /// The sampled calls with credit for those that are inlined, if that was asked for and there is something to compare them
     /// with.
     pub(super) fn credited_calls(&self) -> Option<CreditedCalls> {
@@ -241,7 +256,12 @@ impl Profiling {
 }
 
 /// What a call through a table calls on an instance of a class.
-fn target(program: &Program, caller: FunctionId, position: u32, class: ClassId) -> Option<FunctionId> {
+pub(crate) fn target(
+    program: &Program,
+    caller: FunctionId,
+    position: u32,
+    class: ClassId,
+) -> Option<FunctionId> {
     let call = code::decode(&program.functions[caller.index()].code, position as usize)?;
     let class = &program.classes[class.index()];
     match call.op {

@@ -29,8 +29,8 @@ mod trace;
 
 pub use crate::context::NO_PATH;
 pub use call_records::{CallRecord, CallRecords, CallSampleRecord, ContextRecord, CreditRecord};
-pub(crate) use calls::count_interpreted;
 pub use calls::{CreditedCalls, SampledCalls, receiver_key};
+pub(crate) use calls::{count_interpreted, target};
 pub(crate) use collect::collect;
 pub use collect::{Collected, CollectedVersion, Iterated, Sampled};
 pub use counters::CounterNumbers;

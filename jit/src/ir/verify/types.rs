@@ -1,7 +1,7 @@
 //! T1 to T8, R7 and V1: operands and results of each operation.
 
 use super::{Errors, Invariant, Verifier};
-use crate::ir::{Cond, ElementKind, Op, RefTy, RegionEntry, Ty, Value};
+use crate::ir::{Cond, ElementKind, MethodTable, Op, RefTy, RegionEntry, Ty, Value};
 use holloway_bytecode::natives::NativeType;
 use holloway_bytecode::{ClassId, Element, Layout, Native, Shape, Signature, Type};
 
@@ -37,6 +37,12 @@ impl Verifier<'_> {
         let class = |class: ClassId| (class.index() >= program.classes.len()).then_some("class");
         let no = |exists: bool, what| (!exists).then_some(what);
         let interface = |index: usize| no(index < program.interfaces.len(), "interface");
+        let table = |place: MethodTable| match place {
+            MethodTable::Class(id, slot) => class(id)
+                .or_else(|| no((slot as usize) < program.classes[id.index()].methods.len(), "method")),
+            MethodTable::Interface(id, method) => interface(id.index())
+                .or_else(|| no((method as usize) < program.interfaces[id.index()].methods.len(), "method")),
+        };
         let shape = match ty.reference().map(|r| r.shape) {
             Some(Shape::Class(id)) => class(id),
             Some(Shape::Interface(id)) => interface(id.index()),
@@ -58,10 +64,11 @@ impl Verifier<'_> {
                 no(global.index() < program.globals.len(), "global")
             }
             Op::Call(function) => no(function.index() < program.functions.len(), "function"),
-            Op::CallVirtual(id, slot) => class(id)
-                .or_else(|| no((slot as usize) < program.classes[id.index()].methods.len(), "method")),
-            Op::CallInterface(id, method) => interface(id.index())
-                .or_else(|| no((method as usize) < program.interfaces[id.index()].methods.len(), "method")),
+            Op::CallVirtual(id, slot) => table(MethodTable::Class(id, slot)),
+            Op::CallInterface(id, method) => table(MethodTable::Interface(id, method)),
+            Op::Reaches(place, function) => {
+                table(place).or_else(|| no(function.index() < program.functions.len(), "function"))
+            }
             _ => None,
         })
     }
@@ -100,6 +107,10 @@ impl Verifier<'_> {
             SameText => (vec![TEXT, TEXT], vec![bool]),
             IsNull | IsInstance(_) | Implements(_) => (vec![ANY], vec![bool]),
             IsExactly(_) => (vec![OBJECT], vec![bool]),
+            Reaches(MethodTable::Class(id, _), _) => (vec![Ty::of(Type::class(id))], vec![bool]),
+            Reaches(MethodTable::Interface(id, _), _) => {
+                (vec![Ty::of(Type::reference(Shape::Interface(id)))], vec![bool])
+            }
             Not => (vec![bool], vec![bool]),
             Select => (vec![bool, node.ty, node.ty], vec![node.ty]),
             Length => (vec![self.indexed(value, None, errors)], vec![int]),

@@ -3,6 +3,7 @@
 use super::analysis::Analysis;
 use super::model::{Content, Known, Place, Standing, field_count};
 use crate::ir::{Node, Op, Reason, Region, Ty, Value};
+use crate::passes::devirtualize::target_of;
 use holloway_bytecode::{ClassId, Shape};
 
 /// What becomes of a node.
@@ -120,7 +121,7 @@ impl Analysis<'_> {
                     flag => self.same(value, flag),
                 }
             }
-            (Op::IsInstance(_) | Op::Implements(_) | Op::IsExactly(_), Some(object)) => {
+            (Op::IsInstance(_) | Op::Implements(_) | Op::IsExactly(_) | Op::Reaches(..), Some(object)) => {
                 self.instance(known, node.op, object)
             }
             (Op::Assume, Some(object)) => match (node.ty, self.classes.get(&object)) {
@@ -191,7 +192,7 @@ impl Analysis<'_> {
             return Outcome::Bool(false);
         }
         match (op, flag) {
-            (_, Content::Zero) | (Op::IsExactly(_), _) => Outcome::Bool(true),
+            (_, Content::Zero) | (Op::IsExactly(_) | Op::Reaches(..), _) => Outcome::Bool(true),
             (_, Content::True) => Outcome::Bool(false),
             (_, flag) => Outcome::Opposite(flag),
         }
@@ -205,6 +206,7 @@ impl Analysis<'_> {
                 Shape::Class(class).fits(Shape::Interface(wanted), self.program)
             }
             Op::IsExactly(wanted) | Op::CheckExactly(wanted) => class == wanted,
+            Op::Reaches(table, function) => target_of(self.program, table.call(), class) == Some(function),
             _ => true,
         }
     }

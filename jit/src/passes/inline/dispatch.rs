@@ -1,10 +1,11 @@
 //! Carries out a decision: a call through a table becomes tests of the receiver and direct calls, which become bodies.
 
-use super::decide::{Decision, Otherwise, Site, Test};
+use super::decision::{Decision, Otherwise, Site, Test};
 use super::splice::Editor;
 use crate::build::BuildError;
 use crate::ir::{
-    BlockId, FrameState, Node, Op, Reason, RefTy, Region, StateId, StateKind, Target, Terminator, Ty, Value,
+    BlockId, FrameState, MethodTable, Node, Op, Reason, RefTy, Region, StateId, StateKind, Target,
+    Terminator, Ty, Value,
 };
 use crate::passes::Input;
 use crate::passes::devirtualize::{assume, make_direct, narrowed};
@@ -116,12 +117,12 @@ fn tests(editor: &mut Editor<'_>, input: &Input<'_>, site: &Site, decision: &Dec
 fn receiver_type(program: &Program, site: &Site, test: Test, function: FunctionId, known: Ty) -> Ty {
     match (test, &site.targets) {
         (Test::Exactly(class), _) => Ty::exactly(class),
-        (Test::Always, Some(targets)) => targets.receiver_type(program, function, known),
+        (Test::Always | Test::Method(_), Some(targets)) => targets.receiver_type(program, function, known),
         (Test::Instance(class), _) => match known {
             Ty::Ref(r) if r.shape.fits(Shape::Class(class), program) => known.non_null(),
             _ => Ty::Ref(RefTy { shape: Shape::Class(class), nullable: false, exact: false }),
         },
-        (Test::Always, None) => narrowed(program, function, known),
+        (Test::Always | Test::Method(_), None) => narrowed(program, function, known),
     }
 }
 
@@ -136,11 +137,12 @@ fn copy(region: &mut Region, call: Value) -> Value {
     region.add_node(node)
 }
 
-fn test_op(test: Test) -> Option<Op> {
+fn test_op(test: Test, call: Op) -> Option<Op> {
     match test {
         Test::Always => None,
         Test::Exactly(class) => Some(Op::IsExactly(class)),
         Test::Instance(class) => Some(Op::IsInstance(class)),
+        Test::Method(function) => Some(Op::Reaches(MethodTable::of(call)?, function)),
     }
 }
 
@@ -159,7 +161,7 @@ fn check(
         added.push(checked);
         return Some(checked);
     }
-    let holds = node(region, call, test_op(test)?, &[receiver], Ty::Bool, None);
+    let holds = node(region, call, test_op(test, region.op(call))?, &[receiver], Ty::Bool, None);
     let guard = node(region, call, Op::Guard(true, Reason::Receiver), &[holds], Ty::None, Some(state));
     added.extend([holds, guard]);
     None
@@ -178,7 +180,7 @@ fn branch(
     let cold = region.block(*block).cold;
     region.block_mut(hit).cold = cold;
     region.block_mut(miss).cold = cold || counts[0] > 0 && counts[1] == 0;
-    let op = test_op(test).unwrap_or(Op::Bool(true));
+    let op = test_op(test, region.op(call)).unwrap_or(Op::Bool(true));
     let args: &[Value] = if op.is_constant() { &[] } else { &[receiver] };
     let condition = node(region, call, op, args, Ty::Bool, None);
     let from = region.block_mut(*block);

@@ -3,18 +3,22 @@
 //! It goes in rounds. Each looks at all calls of the region with the frequency of their blocks, and inlines the hottest for
 //! their size first. Between rounds the region is simplified and calls through tables become direct where types have
 //! become exact: that is how a closure passed to an inlined method gets inlined, too. It ends when a round finds nothing,
-//! or the region is full. The limits are in [`limits`], the decision is a value ([`decide::Decision`]), and carrying it out is
+//! or the region is full. The limits are in [`limits`], the decision is a value ([`decision::Decision`]), and carrying it out is
 //! elsewhere ([`splice`], [`dispatch`]).
 //!
 //! | file | what it holds |
 //! |---|---|
 //! | [`limits`] | all constants |
-//! | [`decide`] | what to do with a call, and why |
+//! | [`decision`] | what is done about a call, and why, as values |
+//! | [`judge`] | whether a method may be inlined: by frequency, size, or a policy and the call graph |
+//! | [`decide`] | what to do with a call |
 //! | [`dispatch`] | a call through a table becomes tests and direct calls |
 //! | [`splice`] | a direct call becomes the callee's body |
 
 pub mod decide;
+pub mod decision;
 pub mod dispatch;
+pub mod judge;
 pub mod limits;
 pub mod splice;
 
@@ -22,7 +26,8 @@ use super::{Input, Notes, by_name, devirtualize};
 use crate::build::stores;
 use crate::frequency::Frequencies;
 use crate::ir::{Op, Region};
-use decide::{Decider, Decision, Site};
+use decide::Decider;
+use decision::{Decision, Site};
 use limits::Limits;
 use splice::Editor;
 
@@ -99,7 +104,7 @@ fn round(region: &mut Region, input: &Input<'_>, limits: &Limits, notes: &mut No
             if let Some(targets) = site.targets.as_ref().filter(|_| decision.relies_on_classes()) {
                 notes.uninstantiated.extend(&targets.relied_on);
             }
-            notes.inlining.push(decision.describe(input.program, editor.region(), site.call));
+            notes.inlining.push(decision.told(input.program, editor.region(), site.call));
             any = true;
         }
     }
@@ -116,8 +121,7 @@ fn report(region: &Region, input: &Input<'_>, limits: &Limits, notes: &mut Notes
             Ok(decision) if !decider.has_room(&decision) => "the region is full".to_string(),
             Ok(_) => "no round was left, or the callee cannot be built".to_string(),
         };
-        let line = format!("{}: not inlined ({why})", decide::name_of_call(input.program, region, site.call));
-        notes.inlining.push(line);
+        notes.inlining.push(decision::told_refused(input.program, region, &site, why));
     }
 }
 

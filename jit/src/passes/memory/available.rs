@@ -126,7 +126,7 @@ fn reveals(op: Op, position: usize) -> bool {
         // Used as the place, not as the value.
         LoadField(..) | LoadElement(_) | Length => false,
         StoreField(..) | StoreRefField(..) | StoreElement(_) => position != 0,
-        Same | SameText | IsNull | IsInstance(_) | Implements(_) | IsExactly(_) => false,
+        Same | SameText | IsNull | IsInstance(_) | Implements(_) | IsExactly(_) | Reaches(..) => false,
         // The result is looked through; what only frame states mention is known when compiled code was left.
         Assume | Virtual(_) => false,
         _ => !op.is_check(),

@@ -2,6 +2,7 @@
 
 use super::{Outcome, Simplifier, become_bool, become_int, become_op};
 use crate::ir::{Op, RefTy, Ty, Value};
+use crate::passes::devirtualize::target_of;
 use holloway_bytecode::{ClassId, Shape};
 
 /// What is known of a question about the class of an object that is not null.
@@ -53,6 +54,7 @@ impl Simplifier<'_> {
                 Shape::Class(class).fits(Shape::Interface(wanted), program)
             }
             Op::IsExactly(wanted) | Op::CheckExactly(wanted) => class == wanted,
+            Op::Reaches(table, function) => target_of(program, table.call(), class) == Some(function),
             _ => false,
         };
         let Some(classes) = self.classes(ty) else { return Answer::Sometimes };

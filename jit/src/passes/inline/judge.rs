@@ -1,0 +1,164 @@
+//! Whether a method may be inlined where it is called: by its size and how often the call runs in the region, by its size alone,
+//! or by a policy and the call graph.
+
+use super::decision::{Refusal, Why};
+use super::limits::Limits;
+use crate::ir::{InlineId, Region};
+use crate::passes::Input;
+use holloway_bytecode::FunctionId;
+use holloway_bytecode::code::instructions;
+use holloway_bytecode::ops::OpShape;
+use holloway_profilers::MethodId;
+use holloway_profilers::calls::{CallEdge, Candidate, Policy};
+use holloway_vm::compiled::{InlineBy, Inlining};
+use std::collections::BTreeMap;
+
+/// A method that might be inlined.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// In which method the call is.
+    pub caller: InlineId,
+    /// Where it is there.
+    pub pc: u32,
+    /// The method.
+    pub function: FunctionId,
+    /// How often it runs for each time that the region is entered.
+    pub frequency: f64,
+    /// The call has no other targets.
+    pub is_only: bool,
+}
+
+/// What is known of a callee's code.
+#[derive(Clone, Copy)]
+struct Size {
+    words: usize,
+    /// Without calls and loops.
+    plain: bool,
+}
+
+/// Judges.
+pub struct Judge<'a> {
+    input: &'a Input<'a>,
+    limits: &'a Limits,
+    inlining: Inlining<'a>,
+    sizes: BTreeMap<FunctionId, Size>,
+}
+
+impl<'a> Judge<'a> {
+    /// For a compilation. Levels below that of the profile choose by frequency.
+    pub fn new(input: &'a Input<'a>, limits: &'a Limits) -> Judge<'a> {
+        let inlining = if limits.profile { input.profile.inlining() } else { Inlining::default() };
+        Judge { input, limits, inlining, sizes: BTreeMap::new() }
+    }
+
+    /// Who chooses.
+    pub fn inlining(&self) -> Inlining<'a> {
+        self.inlining
+    }
+
+    /// Is a call whose block runs so often not worth a thought.
+    pub fn is_cold(&self, frequency: f64) -> bool {
+        self.inlining.by == InlineBy::Frequency && frequency < self.limits.cold_frequency
+    }
+
+    /// How much a call is worth that runs so often, from the call graph if that is what decides.
+    pub fn value(&self, region: &Region, caller: InlineId, pc: u32, frequency: f64) -> f64 {
+        match self.inlining.by {
+            InlineBy::Frequency => frequency,
+            InlineBy::Size(_) => 1.0,
+            // What was never seen, but is small, comes last.
+            InlineBy::Calls(_) => {
+                1.0 + self.inlining.calls.of_site(region.inlines[caller.index()].function, pc) as f64
+            }
+        }
+    }
+
+    /// May a call that runs so often make the region large.
+    pub fn matters(&self, frequency: f64) -> bool {
+        self.inlining.by != InlineBy::Frequency || frequency > self.limits.loop_frequency
+    }
+
+    fn size(&mut self, function: FunctionId) -> Size {
+        let code = &self.input.program.functions[function.index()].code;
+        *self.sizes.entry(function).or_insert_with(|| Size {
+            words: code.len(),
+            plain: code.len() <= 64
+                && instructions(code).all(|(_, i)| {
+                    !matches!(i.op.shape(), OpShape::Call | OpShape::LoopJump | OpShape::LoopBranch)
+                }),
+        })
+    }
+
+    /// May the method be inlined: its words, and why.
+    pub fn allows(&mut self, region: &Region, asked: &Asked) -> Result<(usize, Why), Refusal> {
+        let Size { words, plain } = self.size(asked.function);
+        if region.inlines[asked.caller.index()].depth >= self.limits.depth {
+            return Err(Refusal::TooDeep);
+        }
+        // J9's policy overrides what is right without a profile; so do all for a call with several targets.
+        let overrides = match self.inlining.by {
+            InlineBy::Calls(Policy::J9 { .. }) => true,
+            InlineBy::Calls(_) => !asked.is_only,
+            _ => false,
+        };
+        if plain && words <= self.limits.tiny && !overrides {
+            return Ok((words, Why::Tiny));
+        }
+        let mut at = Some(asked.caller);
+        let mut same = 0;
+        while let Some(id) = at {
+            same += (region.inlines[id.index()].function == asked.function) as usize;
+            at = region.inlines[id.index()].caller.map(|(above, _)| above);
+        }
+        if same > self.limits.recursion {
+            return Err(Refusal::Recursive);
+        }
+        match self.inlining.by {
+            InlineBy::Frequency => self.by_frequency(words, asked.frequency),
+            InlineBy::Size(most) if words <= most as usize => Ok((words, Why::Small)),
+            InlineBy::Size(most) => Err(Refusal::TooLarge(words, most as usize)),
+            InlineBy::Calls(policy) => self.by_calls(&policy, region, asked, words),
+        }
+    }
+
+    fn by_frequency(&self, words: usize, frequency: f64) -> Result<(usize, Why), Refusal> {
+        if frequency < self.limits.cold_frequency {
+            return Err(Refusal::Cold);
+        }
+        if words <= self.limits.small {
+            return Ok((words, Why::Small));
+        }
+        let hot = frequency >= self.limits.hot_frequency;
+        match hot && words <= self.limits.hot {
+            true => Ok((words, Why::Hot)),
+            false => Err(Refusal::TooLarge(words, if hot { self.limits.hot } else { self.limits.small })),
+        }
+    }
+
+    fn by_calls(
+        &self,
+        policy: &Policy,
+        region: &Region,
+        asked: &Asked,
+        words: usize,
+    ) -> Result<(usize, Why), Refusal> {
+        let (calls, pc) = (self.inlining.calls, asked.pc);
+        let caller = region.inlines[asked.caller.index()].function;
+        let edge = CallEdge::new(MethodId(caller.0), pc, MethodId(asked.function.0));
+        let targets = calls.targets(caller, pc);
+        let weight = targets.iter().find(|(callee, _)| *callee == edge.callee).map_or(0, |&(_, w)| w);
+        let candidate = Candidate {
+            edge,
+            weight,
+            site_weight: calls.of_site(caller, pc),
+            total: calls.total(),
+            size: words as u32,
+            is_static: asked.is_only,
+        };
+        let decision = policy.decide(&candidate);
+        match decision.is_inlined() {
+            true => Ok((words, Why::Policy(decision))),
+            false => Err(Refusal::Policy(decision)),
+        }
+    }
+}

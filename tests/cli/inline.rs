@@ -1,0 +1,147 @@
+//! `--inline` and `explain`: who chooses which calls are inlined, and why.
+
+use crate::process::{file, folder, holloway};
+
+/// Of the receivers at the one site 55 % are squares, 41 % circles, and 4 % of two other classes.
+const PROGRAM: &str = "\
+interface Shape { fn area(n: Int) -> Int }
+class Square : Shape { fn area(n: Int) -> Int { n * n } }
+class Circle : Shape { fn area(n: Int) -> Int { 3 * n * n + 1 } }
+class Line : Shape { fn area(n: Int) -> Int { 0 } }
+class Point : Shape { fn area(n: Int) -> Int { n - n } }
+
+fn shape(i: Int) -> Shape {
+    let share = i * 37 % 100
+    if share < 55 { return Square() }
+    if share < 96 { return Circle() }
+    if share < 98 { return Line() }
+    Point()
+}
+
+fn measure(shapes: List<Shape>) -> Int {
+    var sum = 0
+    for s in shapes { sum += s.area(7) }
+    sum
+}
+
+fn main() {
+    let shapes = List<Shape>()
+    for i in 0..100 { shapes.add(shape(i)) }
+    var sum = 0
+    for i in 0..200 { sum += measure(shapes) }
+    println(sum.toString())
+}
+";
+
+/// The program in a folder of this name, with its exact calls.
+fn measured(name: &str) -> (String, String) {
+    let folder = folder(name);
+    let program = file(&folder, "shapes.hol", PROGRAM);
+    let profile = folder.join("calls.json").to_string_lossy().into_owned();
+    let seen =
+        holloway(&["run", &program, "--tier", "interp", "--profile", "calls", "--profile-out", &profile]);
+    assert_eq!((seen.code, &*seen.out), (Some(0), "1752600\n"), "{}", seen.err);
+    (program, profile)
+}
+
+/// The line of an explanation that is about the call of a method.
+fn line<'t>(text: &'t str, callee: &str) -> &'t str {
+    text.lines()
+        .find(|line| line.contains(callee))
+        .unwrap_or_else(|| panic!("nothing about {callee}:\n{text}"))
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn policies_decide_by_the_call_graph_and_say_why() {
+    let (program, profile) = measured("inline-policies");
+    let explain = |flags: &[&str]| {
+        let flags = [&["explain", "*", &*program, "--tier", "o2"], flags].concat();
+        let seen = holloway(&flags);
+        assert_eq!(seen.code, Some(0), "{flags:?}: {}", seen.err);
+        seen.out
+    };
+    let exact = format!("exact={profile}");
+    let by = |policy: &str, source: &str| explain(&["--inline", policy, "--inline-profile", source]);
+    let new = by("new", &exact);
+    let site = line(&new, "Square.area if");
+    assert!(site.contains("Circle.area if") && !site.contains("Line.area"), "{new}");
+    assert!(site.contains("inlined, else call") && site.contains("55 % of the site's"), "{new}");
+    // With 50 % asked for, only the first is left.
+    let fewer = by("new:guard=50%", &exact);
+    assert!(!line(&fewer, "Square.area if").contains("Circle"), "{fewer}");
+    // The old policy takes all that are hot, whatever their part of the site.
+    assert!(line(&by("old:hot=0.5%", &exact), "Square.area if").contains("Line.area"));
+    assert!(line(&by("old:hot=60%", &exact), "Shape.area").contains("not inlined"));
+    assert!(line(&by("j9:cold=99%", &exact), "Shape.area").contains("less than 99 % of all weight"));
+    assert!(line(&by("new", "none"), "Shape.area").contains("no samples of this one"));
+    assert!(line(&explain(&["--inline", "static"]), "Shape.area").contains("not inlined"));
+    // Flipped, the seldom calls are those that seem frequent.
+    let flipped = by("new", &format!("flipped={profile}"));
+    assert!(!line(&flipped, ".area").contains("Square.area if"), "{flipped}");
+    let left = explain(&[
+        "--inline",
+        "new",
+        "--inline-profile",
+        &exact,
+        "--guard",
+        "method",
+        "--guard-else",
+        "leave",
+    ]);
+    let site = line(&left, "Square.area if");
+    assert!(
+        site.contains("Square.area if it is the method") && site.contains("inlined, else leave"),
+        "{left}"
+    );
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn programs_do_the_same_whoever_chooses() {
+    let (program, profile) = measured("inline-runs");
+    let (exact, flipped) = (format!("exact={profile}"), format!("flipped={profile}"));
+    for policy in ["static:words=10", "old", "new", "j9"] {
+        let sources: &[&str] = if policy.starts_with("static") {
+            &["one-time"]
+        } else {
+            &["one-time", "cbs", &exact, &flipped, "none"]
+        };
+        for source in sources {
+            for guard in [["class", "profile"], ["method", "call"], ["class", "leave"], ["method", "leave"]] {
+                let flags = ["--inline", policy, "--inline-profile", source, "--guard", guard[0]];
+                let seen = holloway(&[&["run", &*program, "--guard-else", guard[1]], &flags[..]].concat());
+                assert_eq!((seen.code, &*seen.out), (Some(0), "1752600\n"), "{flags:?}: {}", seen.err);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let (program, profile) = measured("inline-refused");
+    let exact = format!("exact={profile}");
+    let other = file(&folder("inline-other"), "other.hol", "fn main() { println(\"other\") }\n");
+    for (flags, message) in [
+        (&["run", &*program, "--inline", "best"][..], "the policies are frequency, static, old, new and j9"),
+        (&["run", &program, "--inline", "new:hot=1%"], "new has no parameter `hot`"),
+        (&["run", &program, "--inline", "old:base=200"], "maximum cannot be 120"),
+        (&["run", &program, "--inline-profile", &exact], "--inline frequency asks no call graph"),
+        (&["run", &program, "--inline", "new", "--inline-profile", "exact"], "written by --profile calls"),
+        (&["run", &other, "--inline", "new", "--inline-profile", &exact], "the profile of another program"),
+        (&["explain", "main", &program, "--tier", "interp"], "nothing is inlined"),
+        (&["explain", "nowhere", &program], "no function's name contains 'nowhere'"),
+        (
+            &["overhead", &program, "--inline", "new", "--inline-profile", "cbs", "--vs-inline", "static"],
+            "before the program begins",
+        ),
+    ] {
+        let seen = holloway(flags);
+        assert!(
+            seen.code == Some(2) && seen.err.contains(message),
+            "{flags:?}: {:?} {}",
+            seen.code,
+            seen.err
+        );
+    }
+}

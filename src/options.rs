@@ -332,7 +332,7 @@ pub struct MachineArguments {
     /// Write what the run learned of the program, for --replay
     #[arg(long, value_name = "FILE", help_heading = "Execution")]
     pub advice_out: Option<PathBuf>,
-    /// Make code again when the program changes its behaviour; adds --profile pep
+    /// Make code again when the program changes its behaviour; adds --profile pep and cbs
     #[arg(long, help_heading = "Execution")]
     pub continuous: bool,
     /// What `holloway calibrate` found on this machine
@@ -505,9 +505,6 @@ impl MachineArguments {
                 "--profile {spec} counts in compiled code, and with --tier interp there is none"
             )));
         }
-        if self.continuous {
-            self.profile.add_pep()?;
-        }
         if self.inline.needs_samples() && self.replay.is_some() {
             return Err(Stop::usage(
                 "--inline-profile cbs samples while the program runs, and with --replay code is compiled before the program \
@@ -515,7 +512,12 @@ impl MachineArguments {
             ));
         }
         if self.inline.needs_samples() {
-            self.profile.add_cbs()?;
+            let credit = self.profile.options()?.pep.is_some();
+            self.profile.add_cbs(credit)?;
+        }
+        if self.continuous {
+            self.profile.add_pep()?;
+            self.profile.add_cbs(false)?;
         }
         self.profile.open()?;
         self.inlining = self.inline.open()?;

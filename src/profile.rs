@@ -43,11 +43,10 @@ impl ProfileArguments {
         Ok(())
     }
 
-    /// Counter-based sampling with its usual parameters, unless it is asked for; with credit if paths are sampled.
-    pub fn add_cbs(&mut self) -> Result<(), Stop> {
-        let options = self.options()?;
-        if options.cbs.is_none() {
-            let spec = if options.pep.is_some() { "cbs:credit=paths" } else { "cbs" };
+    /// Counter-based sampling with its usual parameters, unless it is asked for.
+    pub fn add_cbs(&mut self, credit: bool) -> Result<(), Stop> {
+        if self.options()?.cbs.is_none() {
+            let spec = if credit { "cbs:credit=paths" } else { "cbs" };
             self.specs.extend(spec.parse::<ProfileSpec>());
         }
         Ok(())

@@ -200,7 +200,15 @@ impl Jit {
         let Some(counters) = self.model.counters.as_ref().filter(|_| wanted.is_needed()) else {
             return Ok(None);
         };
-        let instrumented = instrument::run(region, wanted, counters, request.code.0)?;
+        let receivers = if self.model.watched {
+            instrument::receivers::outcomes(region, &self.program)
+        } else {
+            Vec::new()
+        };
+        let mut instrumented = instrument::run(region, wanted, counters, request.code.0)?;
+        if let Some(paths) = &mut instrumented.paths {
+            paths.receivers = receivers;
+        }
         self.verify(region, &(self.options)(request.level), INSTRUMENT)?;
         look(INSTRUMENT, region);
         Ok(Some(instrumented))
@@ -250,6 +258,7 @@ impl Jit {
         compiled.decisions = notes.inlining;
         if self.model.watched {
             compiled.biases = biases(&region);
+            compiled.site_biases = instrument::receivers::biases(&region, &self.program);
         }
         compiled.instrumented = instrumented.map(Box::new);
         compiled.steps = steps;

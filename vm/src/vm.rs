@@ -184,6 +184,9 @@ impl Vm {
         let mut globals = vec![0u64; program.globals.len()].into_boxed_slice();
         let box_header = |class| (classes.offset(class) as u64) << 32;
         let mut profiling = Profiling::new(options.profile)?;
+        if options.tiers.continuous {
+            profiling.watch_receivers();
+        }
         let mut context = Box::new(Context {
             classes: classes.base(),
             runs: heap.runs(),

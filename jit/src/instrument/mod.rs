@@ -8,6 +8,7 @@
 //! | `calls` | calls, inlined ones included |
 //! | `loops` | loops with a single path, whose rounds need no register |
 //! | `outcomes` | counters of edges |
+//! | `receivers` | where paths tell what calls through tables reach |
 //! | `paths` | the path register through the region, and what happens where paths end |
 //! | `trace` | for tests: every step |
 //!
@@ -19,6 +20,7 @@ mod flow;
 mod loops;
 mod outcomes;
 mod paths;
+pub mod receivers;
 mod trace;
 
 use crate::ir::{BlockId, Op, Region, YieldKind};

@@ -98,6 +98,7 @@ pub fn instrument(
         added_ends,
         first_rounds,
         calls,
+        receivers: Vec::new(),
         outcomes,
     })
 }

@@ -1,20 +1,22 @@
 //! The watcher: code follows the program's phases.
 //!
-//! Compiled code remembers the branches that it was made for, and how often they went which way ([`Bias`]). PEP samples
-//! paths all the time; every few ticks the watcher takes what was sampled since the last time, a window. Where the
-//! branches of a piece of code went other ways in two windows one after the other, its profile is out of date: it is made
-//! again, for the branches as they are now (Bond and McKinley 2005, section 6.5: continuous profiles, with what they leave
+//! Compiled code remembers the branches that it was made for, and how often they went which way ([`Bias`]), and which methods
+//! its calls through tables reached ([`SiteBias`]). PEP samples paths all the time, and CBS calls; every few ticks the watcher
+//! takes what was sampled since the last time, a window. Where the branches or receivers of a piece of code went other ways in
+//! two windows one after the other, its profile is out of date: it is made again, for the program as it is now (Bond and McKinley 2005, section 6.5: continuous profiles, with what they leave
 //! open, when to use them).
 //!
 //! A program may change faster than code can follow. So a piece of code that did not stay for long makes the next one stay
 //! for longer.
 
-use crate::compiled::{Entry, Level};
+use crate::compiled::{CallWeights, Entry, Level, ReachedMethods};
+use crate::profiling::ReceiverWindow;
 use crate::vm::Machinery;
 use holloway_bytecode::FunctionId;
-use holloway_profilers::BranchId;
+use holloway_profilers::calls::{CallGraph, CallSite};
 use holloway_profilers::edges::EdgeProfile;
-use std::collections::BTreeMap;
+use holloway_profilers::{BranchId, MethodId};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Ticks in a window. With the usual 20 ms and 64 samples a tick: 80 ms, 256 paths.
@@ -27,6 +29,8 @@ const FEWEST_IN_CODE: u64 = 48;
 const LEAST_SHARE: f64 = 0.02;
 /// From this drift on code is out of date.
 const DRIFT: f64 = 0.4;
+/// The share of a call's executions from which on the one method that it reaches is worth being inlined.
+const NEARLY_ALWAYS: f64 = 0.92;
 /// The most windows that code has to stay.
 const LONGEST_STAY: u64 = 256;
 
@@ -39,28 +43,105 @@ pub struct Bias {
     pub arms: Vec<u32>,
 }
 
-impl Bias {
-    /// How much of the executions in a window went another way than was expected: 0 to 1, and a half where nothing was.
-    fn distance(&self, window: &[u64], all: u64) -> f64 {
-        let expected: u64 = self.arms.iter().map(|&count| u64::from(count)).sum();
-        if expected == 0 {
-            return 0.5;
-        }
-        let share = |arm: usize| f64::from(self.arms.get(arm).copied().unwrap_or(0)) / expected as f64;
-        let arms = window.len().max(self.arms.len());
-        let now = |arm: usize| window.get(arm).copied().unwrap_or(0) as f64 / all as f64;
-        (0..arms).map(|arm| (now(arm) - share(arm)).abs()).sum::<f64>() / 2.0
+/// The methods that code was made for at a call through a table.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SiteBias {
+    /// The call.
+    pub site: CallSite,
+    /// Those that are inlined, with how often each had been called; none where it is only called.
+    pub callees: Vec<(MethodId, u32)>,
+    /// How often others had been called.
+    pub others: u32,
+}
+
+/// How much of what happened in a window went another way than was expected: 0 to 1, and a half where nothing was expected.
+fn distance(expected: &[u32], window: &[u64]) -> f64 {
+    let all_expected: u64 = expected.iter().map(|&count| u64::from(count)).sum();
+    let all: u64 = window.iter().sum();
+    if all_expected == 0 || all == 0 {
+        return 0.5;
+    }
+    let share = |way: usize| f64::from(expected.get(way).copied().unwrap_or(0)) / all_expected as f64;
+    let now = |way: usize| window.get(way).copied().unwrap_or(0) as f64 / all as f64;
+    let ways = window.len().max(expected.len());
+    (0..ways).map(|way| (now(way) - share(way)).abs()).sum::<f64>() / 2.0
+}
+
+impl SiteBias {
+    /// The same for a site; the last way is that of the others.
+    fn distance(&self, window: &ReceiverWindow) -> f64 {
+        let now = window.at(self.site);
+        let of = |callee: MethodId| {
+            now.iter().filter(|(method, _)| *method == Some(callee)).map(|&(_, count)| count).sum::<u64>()
+        };
+        let mut ways: Vec<u64> = self.callees.iter().map(|&(callee, _)| of(callee)).collect();
+        ways.push(window.executions(self.site) - ways.iter().sum::<u64>());
+        let mut expected: Vec<u32> = self.callees.iter().map(|&(_, count)| count).collect();
+        expected.push(self.others);
+        distance(&expected, &ways)
     }
 }
 
-/// How far what branches do in a window is from what code was made for, 0 to 1: that of the branch for which it is most, for one
-/// that decides where control goes is often among many that only turn loops. Nothing if too little was seen of them.
-pub fn drift(biases: &[Bias], window: &EdgeProfile) -> Option<f64> {
-    let seen = |bias: &Bias| window.executions(bias.branch);
+/// What happened in a window of time.
+#[derive(Clone, Default, Debug)]
+pub struct Window {
+    /// Branches, by samples of paths.
+    pub edges: EdgeProfile,
+    /// What calls through tables reached, by samples of paths.
+    pub receivers: ReceiverWindow,
+    /// Calls that were made, by samples of calls.
+    pub calls: CallWeights,
+}
+
+impl Window {
+    /// The method that a call through a table reached nearly always, and in which share of its executions.
+    fn only(&self, site: CallSite) -> Option<(FunctionId, f64)> {
+        let reached = self.reached(FunctionId(site.caller.0), site.position)?;
+        let all = reached.total() as f64;
+        let most = reached.methods.iter().max_by_key(|(_, count)| count)?;
+        let share = most.1 as f64 / all;
+        (share >= NEARLY_ALWAYS).then_some((most.0, share))
+    }
+
+    /// What a call through a table reached, if it was executed often enough. Paths know how often it was none of the methods that
+    /// are inlined there, and samples of calls which others it was.
+    pub fn reached(&self, caller: FunctionId, pc: u32) -> Option<ReachedMethods> {
+        let site = CallSite { caller: MethodId(caller.0), position: pc };
+        let seen = self.receivers.at(site);
+        if self.receivers.executions(site) < FEWEST_EXECUTIONS {
+            return None;
+        }
+        let mut reached = ReachedMethods::default();
+        for &(method, count) in seen {
+            match method {
+                Some(method) => reached.methods.push((FunctionId(method.0), count)),
+                None => reached.others += count,
+            }
+        }
+        let is_inlined = |method: MethodId| seen.iter().any(|&(other, _)| other == Some(method));
+        let called = self.calls.targets(caller, pc).iter().filter(|&&(method, _)| !is_inlined(method));
+        let all: u64 = called.clone().map(|&(_, weight)| weight).sum();
+        let others = reached.others;
+        for &(method, weight) in called {
+            let count = (u128::from(others) * u128::from(weight) / u128::from(all)) as u64;
+            reached.methods.push((FunctionId(method.0), count));
+            reached.others -= count;
+        }
+        Some(reached)
+    }
+}
+
+/// How far what branches and calls do in a window is from what code was made for, 0 to 1: that of the one for which it is most, for one
+/// that decides where control goes is often among many that only turn loops. Nothing if too little was seen of the branches.
+pub fn drift(biases: &[Bias], sites: &[SiteBias], window: &Window) -> Option<f64> {
+    let seen = |bias: &Bias| window.edges.executions(bias.branch);
     let executions: u64 = biases.iter().map(seen).sum();
     let fewest = FEWEST_EXECUTIONS.max((LEAST_SHARE * executions as f64) as u64);
-    let known = biases.iter().map(|bias| (bias, seen(bias))).filter(|&(_, all)| all >= fewest);
-    let distances = known.map(|(bias, all)| bias.distance(window.arms(bias.branch), all));
+    let branches = biases.iter().filter(|bias| seen(bias) >= fewest);
+    let inlining = sites.iter().filter(|bias| !bias.callees.is_empty());
+    let sites = inlining.filter(|bias| window.receivers.executions(bias.site) >= fewest);
+    let of_branches = branches.map(|bias| distance(&bias.arms, window.edges.arms(bias.branch)));
+    let distances = of_branches.chain(sites.map(|bias| bias.distance(&window.receivers)));
     (executions >= FEWEST_IN_CODE).then(|| distances.fold(0.0, f64::max))
 }
 
@@ -73,6 +154,13 @@ struct Stay {
     windows: u64,
 }
 
+/// What was sampled: branches and calls so far, and what calls through tables reached in a window.
+struct Sampled {
+    edges: EdgeProfile,
+    receivers: ReceiverWindow,
+    calls: CallGraph,
+}
+
 /// What is known of the recent past.
 #[derive(Default)]
 pub(crate) struct Watcher {
@@ -81,39 +169,72 @@ pub(crate) struct Watcher {
     windows: u64,
     /// All samples up to the beginning of this window.
     before: EdgeProfile,
-    /// The last window and the one before.
-    last: Arc<EdgeProfile>,
-    earlier: Arc<EdgeProfile>,
+    calls_before: CallGraph,
+    /// The last window and the one before. Samples of calls are few: those of the last window are of both.
+    last: Arc<Window>,
+    earlier: Arc<Window>,
+    /// The samples of calls of the last window alone.
+    last_calls: CallGraph,
+    /// Methods that code was made again for because a call that inlines nothing reaches hardly anything else. Where that did not
+    /// help, it is not done once more.
+    tried: BTreeSet<(FunctionId, Entry, CallSite, FunctionId)>,
     stays: BTreeMap<(FunctionId, Entry), Stay>,
 }
 
 impl Watcher {
     /// The last window.
-    pub fn recent(&self) -> Arc<EdgeProfile> {
+    pub fn recent(&self) -> Arc<Window> {
         self.last.clone()
     }
 
-    /// A tick; these are all samples so far, if a window ends with it.
-    fn tick(&mut self, sampled: impl FnOnce() -> Option<EdgeProfile>) -> bool {
+    /// A tick; these are all samples so far, if a window ends with it, and what calls through tables reached in it.
+    fn tick(&mut self, sampled: impl FnOnce() -> Option<Sampled>) -> bool {
         self.ticks += 1;
         if self.ticks < WINDOW {
             return false;
         }
         self.ticks = 0;
-        let Some(sampled) = sampled() else { return false };
+        let Some(Sampled { edges, receivers, calls }) = sampled() else { return false };
         self.windows += 1;
-        self.earlier = std::mem::replace(&mut self.last, Arc::new(sampled.since(&self.before)));
-        self.before = sampled;
+        let new: CallGraph = calls
+            .edges()
+            .into_iter()
+            .map(|(edge, weight)| (edge, weight.saturating_sub(self.calls_before.weight(edge))))
+            .collect();
+        let mut both = new.clone();
+        both.merge(&std::mem::replace(&mut self.last_calls, new));
+        let window = Window { edges: edges.since(&self.before), receivers, calls: CallWeights::of(&both) };
+        self.earlier = std::mem::replace(&mut self.last, Arc::new(window));
+        (self.before, self.calls_before) = (edges, calls);
         true
     }
 
     /// How far code is from the last two windows, if it is out of date in both and has stayed for long enough.
-    fn is_out_of_date(&self, function: FunctionId, entry: Entry, biases: &[Bias]) -> Option<f64> {
+    fn is_out_of_date(
+        &mut self,
+        function: FunctionId,
+        entry: Entry,
+        biases: &[Bias],
+        sites: &[SiteBias],
+    ) -> Option<f64> {
         if self.stays.get(&(function, entry)).is_some_and(|stay| self.windows < stay.since + stay.windows) {
             return None;
         }
-        let drifts = [drift(biases, &self.last)?, drift(biases, &self.earlier)?];
-        drifts.iter().all(|&drift| drift >= DRIFT).then_some(drifts[0])
+        let drifts = [drift(biases, sites, &self.last)?, drift(biases, sites, &self.earlier)?];
+        if drifts.iter().all(|&drift| drift >= DRIFT) {
+            return Some(drifts[0]);
+        }
+        for bias in sites {
+            for &(callee, _) in &bias.callees {
+                self.tried.remove(&(function, entry, bias.site, FunctionId(callee.0)));
+            }
+        }
+        let plain = sites.iter().filter(|bias| bias.callees.is_empty()).find_map(|bias| {
+            let (callee, share) = self.last.only(bias.site)?;
+            (self.earlier.only(bias.site)?.0 == callee).then_some((bias.site, callee, share))
+        });
+        let (site, callee, share) = plain?;
+        self.tried.insert((function, entry, site, callee)).then_some(share)
     }
 
     /// Code is made again. If the last one stayed not much longer than it had to, this one has to stay twice as long;
@@ -143,10 +264,15 @@ pub(crate) struct OutOfDate {
 pub(crate) fn tick(vm: &mut Machinery) -> Vec<OutOfDate> {
     let Some(mut watcher) = vm.compiled.watcher.take() else { return Vec::new() };
     let mut found = Vec::new();
-    if watcher.tick(|| vm.profiling.sampled_edges()) {
+    let sampled = || {
+        let (receivers, calls) = (vm.profiling.take_receivers(), vm.profiling.sampled_graph());
+        Some(Sampled { edges: vm.profiling.sampled_edges()?, receivers, calls })
+    };
+    if watcher.tick(sampled) {
         for object in vm.compiled.map().iter().filter(|object| object.is_current()) {
             let (function, entry) = (object.function, object.entry);
-            if let Some(drift) = watcher.is_out_of_date(function, entry, &object.tables.biases) {
+            let (biases, sites) = (&object.tables.biases, &object.tables.site_biases);
+            if let Some(drift) = watcher.is_out_of_date(function, entry, biases, sites) {
                 found.push(OutOfDate { function, entry, level: object.level, drift });
             }
         }
@@ -160,10 +286,15 @@ pub(crate) fn tick(vm: &mut Machinery) -> Vec<OutOfDate> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use holloway_profilers::{Arm, BranchArm, MethodId};
+    use holloway_profilers::calls::CallEdge;
+    use holloway_profilers::{Arm, BranchArm};
 
     fn branch(position: u32) -> BranchId {
         BranchId { method: MethodId(0), position }
+    }
+
+    fn window(counts: &[(u32, u64, u64)]) -> Window {
+        Window { edges: profile(counts), ..Window::default() }
     }
 
     fn profile(counts: &[(u32, u64, u64)]) -> EdgeProfile {
@@ -182,15 +313,56 @@ mod tests {
             Bias { branch: branch(2), arms: vec![50, 50] },
             Bias { branch: branch(3), arms: vec![0, 0] },
         ];
-        assert_eq!(drift(&biases, &profile(&[(1, 7, 0), (9, 1000, 0)])), None, "too little of its branches");
-        let same = drift(&biases, &profile(&[(1, 90, 10), (2, 50, 50)])).expect("enough");
+        assert_eq!(
+            drift(&biases, &[], &window(&[(1, 7, 0), (9, 1000, 0)])),
+            None,
+            "too little of its branches"
+        );
+        let same = drift(&biases, &[], &window(&[(1, 90, 10), (2, 50, 50)])).expect("enough");
         assert!(same < 1e-6, "{same}");
-        let flipped = drift(&biases, &profile(&[(1, 10, 90), (2, 50, 50)])).expect("enough");
+        let flipped = drift(&biases, &[], &window(&[(1, 10, 90), (2, 50, 50)])).expect("enough");
         assert!((flipped - 0.8).abs() < 1e-6, "{flipped}");
-        let rare = drift(&biases, &profile(&[(1, 2, 18), (2, 1000, 1000)])).expect("enough");
+        let rare = drift(&biases, &[], &window(&[(1, 2, 18), (2, 1000, 1000)])).expect("enough");
         assert!(rare < 1e-6, "{rare}");
-        let new = drift(&biases, &profile(&[(3, 0, 100)])).expect("enough");
+        let new = drift(&biases, &[], &window(&[(3, 0, 100)])).expect("enough");
         assert!((new - 0.5).abs() < 1e-6, "{new}");
+    }
+
+    #[test]
+    fn receivers_drift_like_branches() {
+        let site = CallSite { caller: MethodId(0), position: 9 };
+        let biases = [Bias { branch: branch(1), arms: vec![1, 1] }];
+        let sites = [SiteBias { site, callees: vec![(MethodId(1), 90)], others: 10 }];
+        let drift_with = |reached: &[(Option<u32>, u64)]| {
+            let mut window = window(&[(1, 50, 50)]);
+            for &(method, count) in reached {
+                window.receivers.add((site, method.map(MethodId)), count);
+            }
+            drift(&biases, &sites, &window).expect("enough")
+        };
+        assert!(drift_with(&[(Some(1), 90), (None, 10)]) < 1e-6);
+        assert!((drift_with(&[(Some(1), 10), (None, 90)]) - 0.8).abs() < 1e-6);
+        assert!(drift_with(&[(None, 15)]) < 1e-6, "too few");
+    }
+
+    #[test]
+    fn others_are_told_apart_by_samples_of_calls() {
+        let site = CallSite { caller: MethodId(0), position: 9 };
+        let mut window = Window::default();
+        window.receivers.add((site, Some(MethodId(1))), 20);
+        window.receivers.add((site, None), 80);
+        let mut calls = CallGraph::new();
+        // A sample of what is inlined elsewhere says nothing of the others.
+        for (callee, weight) in [(1, 50), (2, 6), (3, 2)] {
+            calls.add(CallEdge { site, callee: MethodId(callee) }, weight);
+        }
+        let unknown = window.reached(FunctionId(0), 9).expect("enough");
+        assert_eq!((unknown.methods, unknown.others), (vec![(FunctionId(1), 20)], 80));
+        window.calls = CallWeights::of(&calls);
+        let known = window.reached(FunctionId(0), 9).expect("enough");
+        assert_eq!(known.methods, [(FunctionId(1), 20), (FunctionId(2), 60), (FunctionId(3), 20)]);
+        assert_eq!(known.others, 0);
+        assert!(window.reached(FunctionId(0), 8).is_none());
     }
 
     /// Samples so far: windows in which a branch goes one way and the other, in turns of so many windows.
@@ -209,13 +381,14 @@ mod tests {
         for sampled in phases(windows, each) {
             let mut ends = false;
             for _ in 0..WINDOW {
-                ends |= watcher.tick(|| Some(sampled.clone()));
+                let (receivers, calls) = (ReceiverWindow::default(), CallGraph::new());
+                ends |= watcher.tick(|| Some(Sampled { edges: sampled.clone(), receivers, calls }));
             }
             assert!(ends);
             let biases = [Bias { branch: branch(1), arms: arms.clone() }];
-            if watcher.is_out_of_date(FunctionId(0), Entry::Method, &biases).is_some() {
+            if watcher.is_out_of_date(FunctionId(0), Entry::Method, &biases, &[]).is_some() {
                 watcher.made_again(FunctionId(0), Entry::Method);
-                arms = watcher.recent().arms(branch(1)).iter().map(|&count| count as u32).collect();
+                arms = watcher.recent().edges.arms(branch(1)).iter().map(|&count| count as u32).collect();
                 times += 1;
             }
         }

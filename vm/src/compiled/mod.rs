@@ -45,7 +45,7 @@ pub use inlining::{
 pub use model::{ContextOffsets, EXITS, Helpers, Model, Stub};
 pub use options::{CompilerFactory, TierOptions};
 pub use perf_map::PerfMap;
-pub use profile::{Branches, NoProfile, OrderBy, Profile, Receivers};
+pub use profile::{Branches, NoProfile, OrderBy, Profile, ReachedMethods, Receivers};
 pub use report::{LevelStatistics, Log, LogEvent, TierStatistics};
 pub use request::{
     CallSite, CodeId, Compiled, Compiler, Entry, Level, Location, Request, Site, SiteFrame, VirtualObject,

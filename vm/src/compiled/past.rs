@@ -2,9 +2,9 @@
 
 use super::block_order::{BlockOrder, Flipped, Told};
 use super::inlining::{CallSource, InlineBy, Inlining, ToldCalls};
-use super::profile::{Branches, OrderBy, Profile, Receivers};
+use super::profile::{Branches, OrderBy, Profile, ReachedMethods, Receivers};
 use crate::adaptive::advice::AdviceProfile;
-use crate::adaptive::watcher::{FEWEST_EXECUTIONS, Watcher};
+use crate::adaptive::watcher::{FEWEST_EXECUTIONS, Watcher, Window};
 use crate::loader::Counters;
 use crate::vm::Machinery;
 use holloway_bytecode::verify::VerifiedProgram;
@@ -25,7 +25,7 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct PastProfile {
     counters: Counters,
     sampled: Option<EdgeProfile>,
-    recent: Option<Arc<EdgeProfile>>,
+    recent: Option<Arc<Window>>,
     advice: Option<Arc<AdviceProfile>>,
     failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
     instantiated: Arc<Vec<bool>>,
@@ -70,6 +70,10 @@ impl Profile for PastProfile {
         self.calls.inlining(|| self.calls.one_time.get(&self.program, self))
     }
 
+    fn reached(&self, function: FunctionId, pc: u32) -> Option<ReachedMethods> {
+        self.recent.as_ref()?.reached(function, pc)
+    }
+
     fn receivers(&self, function: FunctionId, pc: u32) -> Receivers {
         match &self.advice {
             Some(advice) => advice.receivers(function, pc),
@@ -103,7 +107,7 @@ impl PastProfile {
 
     /// Divides the executions of a branch among its arms as in the last window, if it was executed often enough there.
     fn renew(&self, function: FunctionId, pc: u32, counts: &mut [u32]) {
-        let Some(recent) = &self.recent else { return };
+        let Some(Window { edges: recent, .. }) = self.recent.as_deref() else { return };
         let branch = branch_at(function, pc);
         let (arms, seen) = (recent.arms(branch), recent.executions(branch));
         if seen < FEWEST_EXECUTIONS {

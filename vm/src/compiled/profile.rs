@@ -22,6 +22,22 @@ impl Receivers {
     }
 }
 
+/// The methods that a call through a table reached.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ReachedMethods {
+    /// Methods with their counts.
+    pub methods: Vec<(FunctionId, u64)>,
+    /// How often it was one of which is not known which.
+    pub others: u64,
+}
+
+impl ReachedMethods {
+    /// All calls.
+    pub fn total(&self) -> u64 {
+        self.others + self.methods.iter().map(|(_, count)| count).sum::<u64>()
+    }
+}
+
 /// Which ways the branches of a program went.
 pub trait Branches: Send + Sync {
     /// The branch at `pc`: how often it was not taken, and taken.
@@ -61,6 +77,11 @@ pub trait Profile: Branches {
     /// Who chooses which calls are inlined, and what is known of these.
     fn inlining(&self) -> Inlining<'_> {
         Inlining::default()
+    }
+
+    /// What the virtual or interface call at `pc` reached of late, if that is known: it is asked before the receivers.
+    fn reached(&self, _function: FunctionId, _pc: u32) -> Option<ReachedMethods> {
+        None
     }
 
     /// The virtual or interface call at `pc`: its receivers.

@@ -117,7 +117,10 @@ pub(super) fn reason(vm: &Machinery, request: &Request, urgency: Urgency) -> Str
     }
     let ms = |words: f64| words * vm.compiled.options.constants.interpreter_ns_per_word / 1e6;
     if let Urgency::Drifted(drift) = urgency {
-        return format!("its branches changed: {:.0} % go another way than they did", 100.0 * drift);
+        return format!(
+            "the program changed: a branch or a call of it goes another way in {:.0} % of its executions",
+            100.0 * drift
+        );
     }
     let decided = match (urgency, vm.compiled.options.level) {
         (_, Some(level)) => format!(" (everything is compiled at {})", level.name()),

@@ -3,7 +3,7 @@
 
 use super::inlining::CallDecision;
 use super::profile::Profile;
-use crate::adaptive::watcher::Bias;
+use crate::adaptive::watcher::{Bias, SiteBias};
 use crate::fingerprint::Fingerprint;
 use crate::profiling::Instrumented;
 use holloway_bytecode::{ClassId, FunctionId};
@@ -153,6 +153,8 @@ pub struct Compiled {
     pub words: usize,
     /// The branches that it was made for, if somebody watches these.
     pub biases: Vec<Bias>,
+    /// The receivers that it was made for, likewise.
+    pub site_biases: Vec<SiteBias>,
     /// What it counts, if it counts.
     pub instrumented: Option<Box<Instrumented>>,
     /// Names and times of the steps.

@@ -198,6 +198,11 @@ impl Profiling {
         self.sampler.as_ref().map_or(0, |sampler| sampler.taken)
     }
 
+    /// The calls that were sampled so far, as they were sampled.
+    pub fn sampled_graph(&self) -> CallGraph {
+        self.sampler.as_ref().map(|sampler| sampler.graph().clone()).unwrap_or_default()
+    }
+
     /// The calls that were sampled so far, with credit for inlined ones if that was asked for and can be given.
     pub fn sampled_calls(&self) -> Option<CallGraph> {
         let sampler = self.sampler.as_ref()?;
@@ -255,21 +260,17 @@ impl Profiling {
     }
 }
 
-/// What a call through a table calls on an instance of a class.
-pub(crate) fn target(
-    program: &Program,
-    caller: FunctionId,
-    position: u32,
-    class: ClassId,
-) -> Option<FunctionId> {
+/// What the call through a table at a place calls on an instance of a class; nothing if no such call is there.
+pub fn target(program: &Program, caller: FunctionId, position: u32, class: ClassId) -> Option<FunctionId> {
     let call = code::decode(&program.functions[caller.index()].code, position as usize)?;
     let class = &program.classes[class.index()];
     match call.op {
         Op::CallVirtual => class.methods.get(call.bc() as usize)?.function,
-        _ => {
+        Op::CallInterface => {
             let of = class.interfaces.iter().find(|of| of.interface.0 == u32::from(call.c))?;
             class.methods.get(*of.slots.get(call.b as usize)? as usize)?.function
         }
+        _ => None,
     }
 }
 

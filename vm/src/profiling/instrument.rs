@@ -1,6 +1,7 @@
 //! What passes between the virtual machine and the compiler about profiling: [`Instrumentation`] says what compiled code is to
 //! count, [`Instrumented`] says what the counts of one piece of code mean.
 
+use super::receivers::ReceiverOutcome;
 use holloway_bytecode::FunctionId;
 use holloway_profilers::calls::{CallEdge, CallSite};
 use holloway_profilers::edges::SparseCounters;
@@ -184,6 +185,8 @@ pub struct VersionPaths {
     pub first_rounds: Vec<(PathNumber, PathNumber)>,
     /// The calls in blocks, if paths are to be asked for them.
     pub calls: Vec<BlockCall>,
+    /// What calls through tables reach, if code follows the program.
+    pub receivers: Vec<ReceiverOutcome>,
     /// Which edges are which outcomes of branches, if steps are traced.
     pub outcomes: Vec<(Edge, BranchArm)>,
 }

@@ -21,6 +21,7 @@ mod collect;
 mod counters;
 pub mod file;
 mod instrument;
+mod receivers;
 mod spec;
 mod state;
 mod tally;
@@ -29,8 +30,8 @@ mod trace;
 
 pub use crate::context::NO_PATH;
 pub use call_records::{CallRecord, CallRecords, CallSampleRecord, ContextRecord, CreditRecord};
-pub use calls::{CreditedCalls, SampledCalls, receiver_key};
-pub(crate) use calls::{count_interpreted, target};
+pub(crate) use calls::count_interpreted;
+pub use calls::{CreditedCalls, SampledCalls, receiver_key, target};
 pub(crate) use collect::collect;
 pub use collect::{Collected, CollectedVersion, Iterated, Sampled};
 pub use counters::CounterNumbers;
@@ -38,6 +39,7 @@ pub use instrument::{
     BlockCall, Instrumentation, Instrumented, MOST_IN_ARRAY, PathInstrumentation, PathTableCells,
     ReceiverTable, Roots, Storage, VersionCalls, VersionEdges, VersionPaths,
 };
+pub use receivers::{Reached, ReceiverOutcome, ReceiverWindow};
 pub use spec::{CallsAt, CbsOptions, PepOptions, ProfileOptions, ProfileSpec};
 pub use state::{PathEnd, Version};
 pub(crate) use state::{

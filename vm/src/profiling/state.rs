@@ -7,6 +7,7 @@
 use super::calls::{self, CallSampler, ExactCalls};
 use super::counters::{CounterArea, CounterNumbers};
 use super::instrument::{Instrumentation, Instrumented, PathTableCells, VersionCalls, VersionPaths};
+use super::receivers::{ReceiverWindow, SampledReceivers, on_path};
 use super::spec::{CallsAt, ProfileOptions};
 use super::tally::{Counted, TableCells};
 use super::threads::{CountedThread, Tallies};
@@ -84,6 +85,8 @@ pub(crate) struct Profiling {
     pub(super) clients: Clients,
     /// How many opportunities the stubs may let pass, as they were told.
     told: u32,
+    /// What calls through tables reach, if code follows the program.
+    pub(super) receivers: Option<SampledReceivers>,
     /// The end of a path that was seen last is in front of a loop: its code, and the number that the loop's yieldpoint tells.
     entered: Option<(VersionId, PathNumber)>,
 }
@@ -128,6 +131,7 @@ impl Profiling {
             tallies: Tallies::new(counters, options.kblpp),
             schedule,
             samples: SampledPaths::default(),
+            receivers: None,
             trace: Trace::default(),
             exact_calls: options.calls.then(ExactCalls::default),
             sampler: options.cbs.map(CallSampler::new).transpose()?,
@@ -204,6 +208,16 @@ impl Profiling {
         (self.samples.distinct() > 0).then(|| self.samples.edges())
     }
 
+    /// What calls through tables reached since this was asked last, if that is of interest.
+    pub fn take_receivers(&mut self) -> ReceiverWindow {
+        self.receivers.as_mut().map(SampledReceivers::take).unwrap_or_default()
+    }
+
+    /// From now on, it is of interest.
+    pub fn watch_receivers(&mut self) {
+        self.receivers = Some(SampledReceivers::default());
+    }
+
     /// Code was installed.
     pub fn installed(&mut self, code: CodeId, version: Version, context: &mut Context) {
         let told = self.tables.len();
@@ -256,6 +270,13 @@ impl Profiling {
             out.extend(path.into_iter().flat_map(|path| path.branches));
         };
         self.samples.record(version, path, &mut decode);
+        if let Some(receivers) = &mut self.receivers {
+            receivers.record(version, path, || {
+                let paths = paths_of(versions, version).filter(|paths| !paths.receivers.is_empty());
+                let path = paths.and_then(|paths| Some((paths, paths.dag.decode(path)?)));
+                path.map_or_else(Vec::new, |(paths, path)| on_path(&paths.receivers, &path.blocks))
+            });
+        }
         if self.per_thread() {
             self.tallies.here().sample(version, path);
         }

@@ -98,16 +98,23 @@ impl<'a> Decider<'a> {
         let mut shares = self.shares(node.op, site, &receivers);
         let possible = site.targets.as_ref().map(Targets::functions);
         let few = possible.as_ref().filter(|possible| possible.len() <= self.limits.few_targets);
-        if let InlineBy::Calls(_) = inlining.by {
-            let input = self.input;
+        let input = self.input;
+        let is_possible = |callee| match &possible {
+            Some(possible) => possible.contains(&callee),
+            None => devirtualize::reachable(input, node.op).any(|(_, target)| target == callee),
+        };
+        let reached = if knows_receivers { input.profile.reached(function, node.pc) } else { None };
+        let mut seen = receivers.total();
+        if let Some(reached) = reached {
+            // What happened of late says more than all that was.
+            shares.weigh(reached.methods.iter().map(|&(callee, count)| (callee, count, is_possible(callee))));
+            shares.others = reached.others;
+            seen = shares.total();
+        } else if let InlineBy::Calls(_) = inlining.by {
             // The receivers of the interpreter only tell of which classes they are.
             shares.weigh(inlining.calls.targets(function, node.pc).iter().map(|&(callee, weight)| {
                 let callee = FunctionId(callee.0);
-                let is_possible = match &possible {
-                    Some(possible) => possible.contains(&callee),
-                    None => devirtualize::reachable(input, node.op).any(|(_, target)| target == callee),
-                };
-                (callee, weight, is_possible)
+                (callee, weight, is_possible(callee))
             }));
         }
         if let (InlineBy::Calls(_), [], Some(&[first, ..])) =
@@ -128,7 +135,7 @@ impl<'a> Decider<'a> {
             None if !knows_receivers => {
                 return Err(possible.map_or(Refusal::Unseen, |targets| Refusal::ManyTargets(targets.len())));
             }
-            None if receivers.total() < self.limits.least_receivers => return Err(Refusal::Unseen),
+            None if seen < self.limits.least_receivers => return Err(Refusal::Unseen),
             None if shares.covered_by(1) >= self.limits.monomorphic => 1,
             None if shares.covered_by(2) >= self.limits.bimorphic => 2,
             None => return Err(Refusal::Megamorphic),

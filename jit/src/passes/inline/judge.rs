@@ -146,11 +146,20 @@ impl<'a> Judge<'a> {
         let caller = region.inlines[asked.caller.index()].function;
         let edge = CallEdge::new(MethodId(caller.0), pc, MethodId(asked.function.0));
         let targets = calls.targets(caller, pc);
-        let weight = targets.iter().find(|(callee, _)| *callee == edge.callee).map_or(0, |&(_, w)| w);
+        let site_weight = calls.of_site(caller, pc);
+        let weight = match self.input.profile.reached(caller, pc).filter(|_| !asked.is_only) {
+            // Of late the site's calls were divided in another way.
+            Some(reached) => {
+                let of = reached.methods.iter().filter(|(callee, _)| *callee == asked.function);
+                let (of, all): (u64, u64) = (of.map(|(_, count)| count).sum(), reached.total());
+                (u128::from(site_weight) * u128::from(of) / u128::from(all.max(1))) as u64
+            }
+            None => targets.iter().find(|(callee, _)| *callee == edge.callee).map_or(0, |&(_, w)| w),
+        };
         let candidate = Candidate {
             edge,
             weight,
-            site_weight: calls.of_site(caller, pc),
+            site_weight,
             total: calls.total(),
             size: words as u32,
             is_static: asked.is_only,

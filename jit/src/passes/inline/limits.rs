@@ -69,7 +69,8 @@ impl Limits {
             guards: true,
             profile: true,
             least_receivers: 10,
-            monomorphic: 0.95,
+            // TypeProfileMajorReceiverPercent.
+            monomorphic: 0.9,
             bimorphic: 0.95,
             few_targets: 3,
         };

@@ -48,6 +48,7 @@ pub fn main() -> ExitCode {
         options::Command::Dump(arguments) => commands::dump::dump(arguments),
         options::Command::Explain(arguments) => commands::explain::explain(*arguments),
         options::Command::Overhead(arguments) => commands::overhead::overhead(*arguments),
+        options::Command::Accuracy(arguments) => commands::accuracy::accuracy(*arguments),
         options::Command::Calibrate(arguments) => commands::calibrate::calibrate(&arguments),
         options::Command::Profile(command) => commands::profile::profile(command),
     };

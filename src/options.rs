@@ -2,6 +2,7 @@
 
 mod profile;
 
+use crate::commands::accuracy::AccuracyGridArguments;
 use crate::commands::explain::ExplainArguments;
 use crate::commands::overhead::arguments::OverheadArguments;
 use crate::inline::InlineArguments;
@@ -79,6 +80,8 @@ pub enum Command {
     Bench(BenchArguments),
     /// Measure what profilers cost, paired, in one process
     Overhead(Box<OverheadArguments>),
+    /// Measure how near estimates of calls come to exact counts
+    Accuracy(Box<AccuracyGridArguments>),
     /// Show what a stage of the compiler makes of a program
     Dump(DumpArguments),
     /// Run a program, and say what was decided about every call of a method, and why

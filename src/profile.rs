@@ -5,7 +5,7 @@ use crate::promised::PromisedFile;
 use crate::report::Stop;
 use clap::Args;
 use holloway_vm::Vm;
-use holloway_vm::profiling::{ProfileOptions, ProfileSpec};
+use holloway_vm::profiling::{ProfileOptions, ProfileSpec, Snapshots};
 use std::path::PathBuf;
 
 /// The flags.
@@ -13,12 +13,17 @@ use std::path::PathBuf;
 pub struct ProfileArguments {
     /// Run a profiler (may be given several times): in compiled code edges, blpp[:storage=array|hash],
     /// pep[:samples=64,stride=17,schedule=simplified|arnold-grove|timer,placement=smart|naive|hot], kblpp[:k=8]; in all
-    /// code calls, cbs[:samples=16,stride=3,schedule=arnold-grove|simplified|timer,at=prologue|both,depth=1,decay=0]
+    /// code calls, cbs[:samples=16,stride=3,schedule=arnold-grove|simplified|timer,at=prologue|both,depth=1,decay=0],
+    /// oneshot[:burst=100,level=o0|o1|o2], icache[:entries=8,sites=tables|all]
     #[arg(long = "profile", value_name = "SPEC", help_heading = "Profiling")]
     pub specs: Vec<ProfileSpec>,
     /// Count by green thread, too: the profile has each thread's part
     #[arg(long = "profile-threads", requires = "specs", help_heading = "Profiling")]
     pub threads: bool,
+    /// Keep the estimates of calls (of cbs and oneshot) as they are after so many ticks, again and again, or after 1, 2, 4, 8, …
+    /// ticks (`doubling`): for `profile accuracy`
+    #[arg(long = "profile-snapshots", value_name = "TICKS", requires = "specs", help_heading = "Profiling")]
+    pub snapshots: Option<Snapshots>,
     /// Write what the profilers found, for `holloway profile`
     #[arg(long = "profile-out", value_name = "FILE", help_heading = "Profiling")]
     pub out: Option<PathBuf>,
@@ -54,12 +59,15 @@ impl ProfileArguments {
 
     /// What is to be profiled.
     pub fn options(&self) -> Result<ProfileOptions, Stop> {
-        Ok(ProfileOptions { per_thread: self.threads, ..together("--profile", &self.specs)? })
+        let (per_thread, snapshots) = (self.threads, self.snapshots);
+        Ok(ProfileOptions { per_thread, snapshots, ..together("--profile", &self.specs)? })
     }
 
     /// A profiler that needs compiled code, if one was asked for.
     pub fn of_compiled_code(&self) -> Option<ProfileSpec> {
-        let anywhere = |spec: &ProfileSpec| matches!(spec, ProfileSpec::Calls | ProfileSpec::Cbs(_));
+        let anywhere = |spec: &ProfileSpec| {
+            matches!(spec, ProfileSpec::Calls | ProfileSpec::Cbs(_) | ProfileSpec::Icache(_))
+        };
         self.specs.iter().copied().find(|spec| !anywhere(spec))
     }
 

@@ -205,7 +205,7 @@ impl Jit {
         } else {
             Vec::new()
         };
-        let mut instrumented = instrument::run(region, wanted, counters, request.code.0)?;
+        let mut instrumented = instrument::run(region, &self.program, wanted, counters, request.code.0)?;
         if let Some(paths) = &mut instrumented.paths {
             paths.receivers = receivers;
         }

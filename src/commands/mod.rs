@@ -1,5 +1,6 @@
 //! The commands, a file or a folder each. A command returns how to exit, or a [`crate::report::Stop`] that says why it did nothing.
 
+pub mod accuracy;
 pub mod bench;
 pub mod calibrate;
 pub mod check;

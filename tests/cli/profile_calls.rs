@@ -82,3 +82,72 @@ fn what_needs_compiled_code_is_named() {
     let seen = holloway(&["run", "--profile", "cbs:at=exit", "a.hol"]);
     assert!(seen.err.contains("at is `prologue` or `both`"), "{}", seen.err);
 }
+
+/// The program's calls in bursts and inline caches, while it runs, and by thread.
+#[test]
+fn collectors_are_shown_and_checked() {
+    let folder = folder("calls_collectors");
+    let program = file(&folder, "parity.hol", PROGRAM);
+    let out = folder.join("profile.json").to_str().expect("a readable path").to_string();
+    let fixed = [
+        "run",
+        "--timer",
+        "virtual:50",
+        "--tier",
+        "o0",
+        "--profile-snapshots",
+        "doubling",
+        "--profile-threads",
+    ];
+    let specs = ["calls", "cbs", "oneshot:burst=10", "icache:sites=all"];
+    let specs = specs.iter().flat_map(|spec| ["--profile", spec]);
+    let arguments: Vec<&str> =
+        fixed.into_iter().chain(specs).chain(["--profile-out", &out, &program]).collect();
+    let seen = holloway(&arguments);
+    assert_eq!((seen.code, &*seen.out), (Some(0), "50\n"), "{}", seen.err);
+    let text = shown(&["show", &out]);
+    assert!(text.contains("  oneshot ") && text.contains("  icache "), "{text}");
+    assert!(text.contains("by bursts  of caches  call"), "{text}");
+    let checked = shown(&["check", &out]);
+    for rule in [
+        "listeners heard",
+        "what inline caches counted",
+        "what the threads counted adds up",
+        "what each thread",
+    ] {
+        assert!(checked.contains(&format!("ok       {rule}")), "{rule}: {checked}");
+    }
+    let scores = shown(&["accuracy", &out]);
+    for part in [
+        "in bursts, by oneshot, as often as heard",
+        "in inline caches, by icache",
+        "calls over time",
+        "  all ",
+    ] {
+        assert!(scores.contains(part), "{part} is not in {scores}");
+    }
+    let main = shown(&["show", &out, "--thread", "0", "--kind", "calls"]);
+    assert!(main.contains("counted exactly, in all tiers"), "{main}");
+    let table = shown(&["export", &out, "--format", "csv"]);
+    assert!(table.contains("call,heard,") && table.contains("call,cached,"), "{table}");
+    let seen = holloway(&["run", "--tier", "interp", "--profile", "oneshot", "a.hol"]);
+    assert!(seen.err.contains("compiled code"), "{}", seen.err);
+    // Counts that do not agree are found.
+    let fails = |rule: &str, change: &dyn Fn(&mut serde_json::Value)| {
+        let text = std::fs::read_to_string(&out).expect("it was written");
+        let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        change(&mut value);
+        let seen = holloway(&["profile", "check", &file(&folder, "changed.json", value.to_string())]);
+        assert_eq!(seen.code, Some(1), "{rule}: {}{}", seen.out, seen.err);
+        let failed = seen.out.lines().any(|line| line.contains(rule));
+        assert!(failed && seen.out.contains("FAILED"), "`{rule}` is not in {}", seen.out);
+    };
+    let number = serde_json::Value::from;
+    fails("bursts have", &|file| file["calls"]["heard"]["bursts"][0]["entries"] = number(9999));
+    fails("in a cache, called", &|file| file["calls"]["cached"]["calls"][0]["count"] = number(999_999));
+    fails("adds up", &|file| file["threads"][0]["calls"]["exact"][0]["count"] = number(1));
+    fails("is out of order", &|file| {
+        file["calls"]["over_time"]["moments"].as_array_mut().expect("moments").reverse();
+    });
+    fails("heard calls refers to method", &|file| file["calls"]["heard"]["calls"][0]["callee"] = number(999));
+}

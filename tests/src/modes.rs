@@ -102,8 +102,16 @@ fn compiled_gc_stress(options: &mut VmOptions) {
 }
 
 /// All profilers at once, in the order of the command line.
-pub const ALL_PROFILERS: &[&str] =
-    &["edges", "blpp", "pep:samples=5,stride=3", "kblpp:k=4", "calls", "cbs:samples=5,stride=2,depth=3"];
+pub const ALL_PROFILERS: &[&str] = &[
+    "edges",
+    "blpp",
+    "pep:samples=5,stride=3",
+    "kblpp:k=4",
+    "calls",
+    "cbs:samples=5,stride=2,depth=3",
+    "oneshot:burst=5",
+    "icache:entries=2,sites=all",
+];
 
 /// Everything is compiled, and all profilers count in it. Ticks come often, so that there are many samples; code follows them, and what is
 /// inlined is chosen by them.

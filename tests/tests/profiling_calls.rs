@@ -64,11 +64,11 @@ fn profile(
 }
 
 fn exact(found: &Collected) -> Result<&CallGraph, String> {
-    found.calls.as_ref().ok_or_else(|| "calls were not counted".to_string())
+    found.calls.exact.as_ref().ok_or_else(|| "calls were not counted".to_string())
 }
 
 fn sampled(found: &Collected) -> Result<&SampledCalls, String> {
-    found.sampled_calls.as_ref().ok_or_else(|| "calls were not sampled".to_string())
+    found.calls.sampled.as_ref().ok_or_else(|| "calls were not sampled".to_string())
 }
 
 /// The first call that was not counted as it should be.
@@ -81,6 +81,22 @@ fn same(program: &VerifiedProgram, expected: &CallGraph, counted: &CallGraph) ->
             let CallEdge { site, callee } = edge;
             let (caller, callee) = (name(site.caller), name(callee));
             return Err(format!("{caller}@{} -> {callee}: {is} times instead of {should}", site.position));
+        }
+    }
+    Ok(())
+}
+
+/// What listeners heard and caches counted was called.
+fn no_more(program: &VerifiedProgram, exact: &CallGraph, found: &Collected) -> Result<(), String> {
+    let heard = found.calls.heard.as_ref().map(|heard| ("heard", &heard.graph));
+    let cached = found.calls.cached.as_ref().map(|cached| ("in caches", &cached.graph));
+    let name = |id: holloway_profilers::MethodId| &program.functions[id.index()].name;
+    for (how, graph) in heard.into_iter().chain(cached) {
+        let more = graph.edges().into_iter().find(|&(edge, count)| count > exact.weight(edge));
+        if let Some((edge, count)) = more {
+            let (called, callee) = (exact.weight(edge), name(edge.callee));
+            let caller = name(edge.site.caller);
+            return Err(format!("{caller} -> {callee}: {count} times {how}, called {called} times"));
         }
     }
     Ok(())
@@ -117,14 +133,14 @@ fn calls_of(
     program: &Arc<VerifiedProgram>,
     mode: &Mode,
     specs: &[&str],
-) -> Result<Option<CallGraph>, String> {
+) -> Result<Option<Collected>, String> {
     // Without ticks: what threads call may depend on when they are switched.
     let mut options = options(mode, specs, TimerSource::Wall(Duration::from_secs(3600)));
     (options.stack_depth, options.time_limit) = (100, Some(Duration::from_secs(60)));
     let mut vm = Vm::new(program.clone(), options)?;
     match vm.run() {
         Outcome::Stopped(..) => Ok(None),
-        _ => exact(&vm.profile()).cloned().map(Some),
+        _ => Ok(Some(vm.profile())),
     }
 }
 
@@ -147,11 +163,19 @@ fn random_programs_call_the_same_in_all_tiers() {
         |&seed| {
             let program = compile(Path::new("calls.hol"), &generate(seed).tree.program_text())?;
             let Some(reference) = calls_of(&program, mode("tail"), &["calls"])? else { return Ok(()) };
+            let reference = exact(&reference)?.clone();
             for turn in 0..EACH {
                 let mode = modes[((seed * EACH + turn) % modes.len() as u64) as usize];
-                let specs = ["calls", "cbs:samples=3,stride=2,depth=3"];
-                if let Some(counted) = calls_of(&program, mode, &specs)? {
-                    same(&program, &reference, &counted).map_err(|why| format!("{}: {why}", mode.name))?;
+                let specs = [
+                    "calls",
+                    "cbs:samples=3,stride=2,depth=3",
+                    "oneshot:burst=7",
+                    "icache:entries=2,sites=all",
+                ];
+                if let Some(found) = calls_of(&program, mode, &specs)? {
+                    let fail = |why| format!("{}: {why}", mode.name);
+                    same(&program, &reference, exact(&found)?).map_err(fail)?;
+                    no_more(&program, &reference, &found).map_err(fail)?;
                     compared.fetch_add(1, Ordering::Relaxed);
                 }
             }
@@ -322,6 +346,6 @@ fn nothing_asked_for_is_nothing_found() {
     let queens = find("queens").expect("a benchmark");
     let program = compile_benchmark(queens, false).expect("it compiles");
     let found = profile(queens, &program, (1, &[]), mode("o2"), &["edges"], TICKS).expect("it runs");
-    assert!(found.calls.is_none() && found.sampled_calls.is_none());
+    assert!(found.calls.exact.is_none() && found.calls.sampled.is_none());
     assert_eq!(ProfileOptions::default().specs(), []);
 }

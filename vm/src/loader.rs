@@ -69,6 +69,8 @@ pub struct LoadedCode {
     class_offsets: std::sync::Arc<Vec<(u32, ClassId)>>,
     /// The first thunk, and the distance from one to the next; null before anything was compiled.
     thunks: (*const u8, usize),
+    /// The first listener, if methods are listened to; the distance is the same.
+    listeners: *const u8,
 }
 
 /// The word at which the stub below a thread's first frame begins: a call that never happened, then `halt`.
@@ -107,6 +109,7 @@ impl LoadedCode {
             receivers: Box::new([]),
             class_offsets: Default::default(),
             thunks: (std::ptr::null(), 0),
+            listeners: std::ptr::null(),
         }
     }
 
@@ -220,6 +223,16 @@ impl LoadedCode {
             // SAFETY: as above.
             unsafe { (*method.get()).entry = first.wrapping_add(index * distance) };
         }
+    }
+
+    /// The listeners of all methods lie in a row, as far from each other as thunks.
+    pub fn set_listeners(&mut self, first: *const u8) {
+        self.listeners = first;
+    }
+
+    /// The listener of a method.
+    pub fn listener(&self, function: FunctionId) -> *const u8 {
+        self.listeners.wrapping_add(function.index() * self.thunks.1)
     }
 
     /// The method has compiled code, or has it no more.

@@ -416,11 +416,13 @@ impl Machinery {
         {
             return Outcome::failed_to_start(format!("cannot start the timer thread: {error}"));
         }
+        self.listeners_begin();
         let (cpu, wall) = (thread_time(), Instant::now());
         let outcome = crate::threads::run_all(&raw mut *self);
         self.statistics.wall_time += wall.elapsed();
         self.statistics.cpu_time += thread_time().saturating_sub(cpu);
         self.until_tick = self.timer.take().map(Timer::end);
+        self.listeners_end();
         self.flush();
         outcome
     }

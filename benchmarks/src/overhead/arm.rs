@@ -71,6 +71,32 @@ pub enum Purpose {
     Count(Arc<Advice>, ProfileOptions),
 }
 
+/// How often profilers looked, so far.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Looks {
+    /// Paths that PEP sampled.
+    pub path_samples: u64,
+    /// Calls that `cbs` sampled.
+    pub call_samples: u64,
+    /// Opportunities that its open windows let pass.
+    pub call_skips: u64,
+    /// Entries that `oneshot` heard.
+    pub heard: u64,
+}
+
+impl std::ops::Sub for Looks {
+    type Output = Looks;
+
+    fn sub(self, before: Looks) -> Looks {
+        Looks {
+            path_samples: self.path_samples - before.path_samples,
+            call_samples: self.call_samples - before.call_samples,
+            call_skips: self.call_skips - before.call_skips,
+            heard: self.heard - before.heard,
+        }
+    }
+}
+
 /// A machine that takes samples.
 pub struct Arm<'a> {
     subject: &'a Subject,
@@ -79,7 +105,7 @@ pub struct Arm<'a> {
     expected: Option<u64>,
     output: Output,
     vm: Vm,
-    samples_paths: bool,
+    looks: bool,
     /// In percent of the time of the last sample: how much longer each is made, to see whether that is found.
     slowdown: f64,
     last: Duration,
@@ -118,10 +144,11 @@ impl<'a> Arm<'a> {
             options.tiers.replay = Some(advice);
             options.profile = profile;
         }
-        let samples_paths = options.profile.pep.is_some();
+        let ProfileOptions { pep, cbs, oneshot, .. } = options.profile;
+        let looks = pep.is_some() || cbs.is_some() || oneshot.is_some();
         let vm = Vm::new(subject.program.clone(), options).map_err(Failure::Failed)?;
         let (slowdown, last) = (0.0, Duration::ZERO);
-        Ok(Arm { subject, host, work, expected, output, vm, samples_paths, slowdown, last })
+        Ok(Arm { subject, host, work, expected, output, vm, looks, slowdown, last })
     }
 
     /// The machine.
@@ -196,10 +223,20 @@ impl<'a> Arm<'a> {
         Ok(())
     }
 
-    /// How many paths PEP has sampled so far.
-    pub fn path_samples(&self) -> u64 {
-        let sampled = if self.samples_paths { self.vm.profile().sampled } else { None };
-        sampled.map_or(0, |sampled| sampled.window.taken)
+    /// How often profilers have looked so far.
+    pub fn looks(&self) -> Looks {
+        if !self.looks {
+            return Looks::default();
+        }
+        let found = self.vm.profile();
+        let calls = found.calls.sampled.map(|sampled| sampled.window).unwrap_or_default();
+        let bursts = found.calls.heard.map_or_else(Vec::new, |heard| heard.bursts);
+        Looks {
+            path_samples: found.sampled.map_or(0, |sampled| sampled.window.taken),
+            call_samples: calls.taken,
+            call_skips: calls.skipped,
+            heard: bursts.iter().map(|(_, burst)| burst.entries).sum(),
+        }
     }
 
     /// Changes whenever something is compiled, refused or thrown away.

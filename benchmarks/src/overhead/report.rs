@@ -99,7 +99,7 @@ pub fn remarks(results: &[ProgramResult]) -> String {
 }
 
 /// The titles of the table of counts.
-const COUNTS: [&str; 14] = [
+const COUNTS: [&str; 17] = [
     "program",
     "yieldpoints",
     "taken",
@@ -108,6 +108,9 @@ const COUNTS: [&str; 14] = [
     "path ends",
     "edge counts",
     "path samples",
+    "call samples",
+    "call skips",
+    "heard",
     "hash operations",
     "probes",
     "code KiB",
@@ -139,7 +142,10 @@ pub fn counts(results: &[ProgramResult]) -> String {
             profiled.additions_executed.to_string(),
             profiled.path_ends.to_string(),
             profiled.edge_counts.to_string(),
-            timed(|arm| arm.path_samples),
+            timed(|arm| arm.looks.path_samples),
+            timed(|arm| arm.looks.call_samples),
+            timed(|arm| arm.looks.call_skips),
+            timed(|arm| arm.looks.heard),
             profiled.hash_operations.to_string(),
             profiled.hash_probes.to_string(),
             bytes(1),

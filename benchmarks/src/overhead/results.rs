@@ -75,7 +75,7 @@ pub fn measure(
         iterations: 1.0,
         ticks_count: [&configurations.profile, &configurations.base]
             .iter()
-            .any(|of| of.profile.pep.is_some()),
+            .any(|of| of.profile.pep.is_some() || of.profile.cbs.is_some()),
         rounds: Vec::new(),
         counts: None,
         failure: None,

@@ -1,6 +1,6 @@
 //! A round: three new machines, warmed up, that take turns.
 
-use super::arm::{Arm, Configuration, Failure, Host, Purpose, Sample};
+use super::arm::{Arm, Configuration, Failure, Host, Looks, Purpose, Sample};
 use super::learn::Learned;
 use super::subject::Subject;
 use holloway_vm::Statistics;
@@ -54,8 +54,8 @@ pub struct ArmRound {
     pub yieldpoints_taken: u64,
     /// Ticks seen.
     pub ticks: u64,
-    /// PEP's samples.
-    pub path_samples: u64,
+    /// How often profilers looked.
+    pub looks: Looks,
     /// Bytes of machine code made.
     pub code_bytes: u64,
     /// Processor time of compiling.
@@ -98,7 +98,7 @@ pub fn round(
     let mut arms: Vec<Arm<'_>> = arms.into_iter().flatten().collect();
     let (warm_up, restless) = warm_up(&mut arms, &mut random)?;
     arms[1].slow_down(plan.slowdown);
-    let before: Vec<(Statistics, u64)> = arms.iter().map(counted).collect();
+    let before: Vec<(Statistics, Looks)> = arms.iter().map(counted).collect();
     let mut results: [ArmRound; 3] = Default::default();
     for _ in 0..plan.turns.unwrap_or(learned.turns) {
         for index in order(&mut random) {
@@ -108,11 +108,11 @@ pub fn round(
             results[index].ticked.push(ticked);
         }
     }
-    for ((arm, result), (before, samples_before)) in arms.iter().zip(&mut results).zip(before) {
-        let (after, samples) = counted(arm);
+    for ((arm, result), (before, looks_before)) in arms.iter().zip(&mut results).zip(before) {
+        let (after, looks) = counted(arm);
         result.yieldpoints_taken = after.yieldpoints_taken - before.yieldpoints_taken;
         result.ticks = after.ticks - before.ticks;
-        result.path_samples = samples - samples_before;
+        result.looks = looks - looks_before;
         result.code_bytes = after.tiers.bytes();
         result.compile_time = after.tiers.compile_time;
         result.compilations = after.tiers.compilations();
@@ -121,8 +121,8 @@ pub fn round(
     Ok(Round { arms: results, warm_up, restless })
 }
 
-fn counted(arm: &Arm<'_>) -> (Statistics, u64) {
-    (arm.vm().statistics(), arm.path_samples())
+fn counted(arm: &Arm<'_>) -> (Statistics, Looks) {
+    (arm.vm().statistics(), arm.looks())
 }
 
 /// Turns until nothing is compiled any more: how many, and whether something still was.

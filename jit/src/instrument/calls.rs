@@ -32,7 +32,7 @@ pub fn passed(region: &Region) -> Vec<BlockCall> {
 }
 
 /// The site of the call that a node is or stands for, and what is called if that is known.
-fn call_of(region: &Region, node: &Node) -> Option<(CallSite, Option<MethodId>)> {
+pub fn call_of(region: &Region, node: &Node) -> Option<(CallSite, Option<MethodId>)> {
     let here = &region.inlines[node.inline.index()];
     let (caller, position, callee) = match (node.op, here.caller) {
         (Op::Entered, Some((outer, site))) => {

@@ -6,6 +6,7 @@
 //! | `flow` | the region as the algorithms see it: blocks, arms, frequencies, source branches |
 //! | `edges` | code on edges: at the source's end, at the target's beginning, or on a block of its own |
 //! | `calls` | calls, inlined ones included |
+//! | `caches` | inline caches of calls that are not inlined |
 //! | `loops` | loops with a single path, whose rounds need no register |
 //! | `outcomes` | counters of edges |
 //! | `receivers` | where paths tell what calls through tables reach |
@@ -14,6 +15,7 @@
 //!
 //! Without anything to count, none of this runs and the region stays as it is.
 
+mod caches;
 mod calls;
 mod edges;
 mod flow;
@@ -26,6 +28,7 @@ mod trace;
 use crate::ir::{BlockId, Op, Region, YieldKind};
 use edges::Edges;
 use flow::Flow;
+use holloway_bytecode::Program;
 use holloway_profilers::{Arm, ControlFlow, Edge};
 use holloway_vm::profiling::{CounterNumbers, Instrumentation, Instrumented, PathInstrumentation};
 
@@ -35,6 +38,7 @@ const EXHAUSTED: &str = "there are no more counters for profiles";
 /// Puts in what is wanted and says what the counts will mean. `version` is the number of the code.
 pub fn run(
     region: &mut Region,
+    program: &Program,
     wanted: &Instrumentation,
     counters: &CounterNumbers,
     version: u32,
@@ -62,6 +66,10 @@ pub fn run(
     if let Some(paths) = &mut paths {
         paths.calls = passed;
     }
+    let caches = match &wanted.caches {
+        Some(wanted) => Some(caches::instrument(region, program, wanted, counters)?),
+        None => None,
+    };
     let calls = match wanted.calls {
         true => Some(calls::instrument(region, counters)?),
         false => None,
@@ -70,7 +78,7 @@ pub fn run(
     if wanted.marks_calls() && calls.is_none() {
         calls::clear_marks(region);
     }
-    Ok(Instrumented { edges: counted, paths, calls })
+    Ok(Instrumented { edges: counted, paths, calls, caches })
 }
 
 /// An edge of the region in the words of the profilers: their blocks have the same numbers.

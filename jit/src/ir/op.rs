@@ -348,6 +348,13 @@ pub enum Op {
         /// The site.
         site: u32,
     },
+    /// `(receiver)`: a call through a table is made on it; counted in the inline cache that these counters are.
+    CountCached {
+        /// The first of the counters.
+        cells: u32,
+        /// How many entries it has.
+        entries: u32,
+    },
     /// A step that is traced, packed: see [`holloway_vm::profiling::Step`].
     Trace(u64),
 }
@@ -506,6 +513,7 @@ impl Op {
                 | Trace(_)
                 | Entered
                 | CountReceiver { .. }
+                | CountCached { .. }
         )
     }
 

@@ -158,6 +158,11 @@ fn detailed(word: &str, names: &Names<'_>, c: &mut Cursor<'_>) -> Read<Op> {
             c.expect("@")?;
             Op::CountReceiver { cells, site: c.number()? }
         }
+        "count_cached" => {
+            let cells = c.number()?;
+            c.expect("x")?;
+            Op::CountCached { cells, entries: c.number()? }
+        }
         "hash_path" => Op::HashPath(c.number()?),
         "plant_forest" => Op::PlantForest(roots(c)?),
         "grow_forest" => Op::GrowForest(roots(c)?),

@@ -165,6 +165,7 @@ mnemonics! {
     SamplePath => "sample_path",
     Entered => "entered",
     CountReceiver { .. } => "count_receiver",
+    CountCached { .. } => "count_cached",
     Trace(_) => "trace",
 }
 
@@ -369,6 +370,7 @@ impl Printer<'_> {
             Op::Count(counter) | Op::CountPath(counter) | Op::HashPath(counter) => counter.to_string(),
             Op::Trace(step) => step.to_string(),
             Op::CountReceiver { cells, site } => format!("{cells}@{site}"),
+            Op::CountCached { cells, entries } => format!("{cells}x{entries}"),
             _ => return None,
         })
     }

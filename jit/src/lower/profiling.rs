@@ -57,6 +57,7 @@ impl Lowering<'_, '_> {
                 let number = self.builder.ins().bor_imm_u(class, receiver_key(site) as i64);
                 self.preserving_call(Stub::CountPath, &[table, number]);
             }
+            Op::CountCached { cells, entries } => self.count_cached(args[0], cells, entries),
             Op::Trace(step) => {
                 let Some(frame) = self.trace_frame else { return };
                 let step = self.constant(types::I64, step);
@@ -76,6 +77,28 @@ impl Lowering<'_, '_> {
             }
             _ => {}
         }
+    }
+
+    /// Counts a receiver in an inline cache: here if it is of the class of the first entry, else by the stub.
+    fn count_cached(&mut self, receiver: Value, cells: u32, entries: u32) {
+        let Some(displacement) = self.displacement(cells) else { return };
+        let class = self.class_of(receiver);
+        let class = self.builder.ins().uextend(types::I64, class);
+        let base = self.counters();
+        // What was lost, then class and count of each entry.
+        let first = self.builder.ins().load(types::I64, PLAIN, base, displacement + 8);
+        let hit = self.builder.ins().icmp(IntCC::Equal, first, class);
+        let (found, others, next) = (self.new_block(), self.new_cold_block(), self.new_block());
+        self.builder.ins().brif(hit, found, &[], others, &[]);
+        self.switch_to(others);
+        let cache = self.constant(types::I64, displacement as u64);
+        let class = self.builder.ins().bor_imm_u(class, (u64::from(entries) << 32) as i64);
+        self.preserving_call(Stub::CountCached, &[cache, class]);
+        self.builder.ins().jump(next, &[]);
+        self.switch_to(found);
+        self.add_one(base, displacement + 16);
+        self.builder.ins().jump(next, &[]);
+        self.switch_to(next);
     }
 
     fn path_register(&mut self) -> clif::Value {

@@ -223,6 +223,7 @@ impl Lowering<'_, '_> {
             | Op::SamplePath
             | Op::Entered
             | Op::CountReceiver { .. }
+            | Op::CountCached { .. }
             | Op::Trace(_) => {
                 self.profiling(node.op, &node.args);
                 return;

@@ -6,8 +6,11 @@
 //! * [`CallGraph`] has the weights, [`AgeingCallGraph`] forgets, [`ContextTree`] knows whole stacks.
 //! * [`overlap`] and [`context_overlap`] compare profiles, [`Convergence`] over time.
 //! * [`credit`] makes up for calls that were inlined away.
+//! * What others did before: [`Bursts`] after methods were optimized, [`InlineCaches`] with counters.
 //! * [`Policy`] decides what is inlined, and says why.
 
+mod burst;
+mod cache;
 mod context;
 mod credit;
 mod graph;
@@ -16,6 +19,8 @@ mod inliner;
 mod overlap;
 mod share;
 
+pub use burst::{Burst, Bursts, rated};
+pub use cache::{CachedCalls, InlineCaches};
 pub use context::{Context, ContextTree, Frame};
 pub use credit::{Credit, NoScale, PassedCall, SampledPath, Scale, credit};
 pub use graph::{AgeingCallGraph, CallEdge, CallGraph, CallSite, SiteTargets};

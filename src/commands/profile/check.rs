@@ -71,6 +71,8 @@ const RULES: &[Rule] = &[
     ("what was sampled was run", sampled_was_run),
     ("the window of calls took the samples", rules::window),
     ("what was sampled was called", rules::sampled_was_called),
+    ("listeners heard the entries of their bursts, and these were calls", rules::heard),
+    ("what inline caches counted was called", rules::cached),
     ("no more paths begin at a cut than end there", cuts),
     ("no code is left by an exit more often than it was entered", entries),
     ("the forest's single paths are the exact paths", single_paths),

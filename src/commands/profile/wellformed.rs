@@ -5,8 +5,8 @@ use holloway_profilers::VersionId;
 use holloway_profilers::kblpp::{Gram, K, PathForest};
 use holloway_profilers::schedule::Counts;
 use holloway_profilers::stream::Lost;
-use holloway_vm::profiling::ProfileSpec;
 use holloway_vm::profiling::file::{CountRecord, ForestRecord, PathRecord, PlaceRecord, ProfileFile};
+use holloway_vm::profiling::{CallRecords, ProfileSpec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
@@ -29,7 +29,8 @@ pub fn problems(file: &ProfileFile) -> Vec<String> {
     if let Some(forest) = &file.iterated {
         look.forest("the forest", forest);
     }
-    look.calls();
+    look.calls("", &file.calls);
+    look.over_time();
     look.profilers();
     look.threads();
     look.problems
@@ -259,11 +260,16 @@ impl<'f> Look<'f> {
                 self.forest(&format!("the forest of {name}"), forest);
             }
             self.dropped(&format!("what {name} dropped"), &thread.dropped);
+            self.calls(&format!(" of {name}"), &thread.calls);
             let parts = [
                 ("exact edges", file.edges.exact.is_some(), thread.edges.is_some()),
                 ("exact counts", file.exact.is_some(), thread.exact.is_some()),
                 ("samples", file.sampled.is_some(), thread.sampled.is_some()),
                 ("a forest", file.iterated.is_some(), thread.iterated.is_some()),
+                ("exact counts of calls", file.calls.exact.is_some(), thread.calls.exact.is_some()),
+                ("samples of calls", file.calls.sampled.is_some(), thread.calls.sampled.is_some()),
+                ("heard calls", file.calls.heard.is_some(), thread.calls.heard.is_some()),
+                ("inline caches", file.calls.cached.is_some(), thread.calls.cached.is_some()),
             ];
             for (part, of_all, its) in parts {
                 match (of_all, its) {
@@ -305,16 +311,19 @@ impl<'f> Look<'f> {
         }
     }
 
-    fn calls(&mut self) {
-        let calls = &self.file.calls;
+    /// Calls of all, or of `owner`.
+    fn calls(&mut self, owner: &str, calls: &CallRecords) {
         let samples = calls.sampled.as_ref();
         let credited = calls.credited.as_ref().map(|of| &of.calls);
         let all = [
             ("exact calls", calls.exact.as_ref()),
             ("sampled calls", samples.map(|of| &of.calls)),
             ("credited calls", credited),
+            ("heard calls", calls.heard.as_ref().map(|of| &of.calls)),
+            ("calls in caches", calls.cached.as_ref().map(|of| &of.calls)),
         ];
         for (name, records) in all.into_iter().filter_map(|(name, records)| Some((name, records?))) {
+            let name = format!("{name}{owner}");
             let mut known = BTreeSet::new();
             for of in records {
                 self.place(&name, &of.site);
@@ -325,10 +334,33 @@ impl<'f> Look<'f> {
             }
             self.sum(&name, records.iter().map(|of| u128::from(of.count)).sum());
         }
+        if let Some(heard) = &calls.heard {
+            let name = format!("the bursts{owner}");
+            let mut known = BTreeSet::new();
+            for burst in &heard.bursts {
+                self.method(&name, burst.method);
+                if !known.insert(burst.method) {
+                    self.wrong(format_args!("{name} have method {} twice", burst.method));
+                }
+            }
+            let entries = heard.bursts.iter().map(|burst| u128::from(burst.entries)).sum::<u128>();
+            self.sum(&name, entries + u128::from(heard.roots));
+        }
+        if let Some(cached) = &calls.cached {
+            let name = format!("lost calls{owner}");
+            let mut known = BTreeSet::new();
+            for lost in &cached.lost {
+                self.place(&name, &lost.site);
+                if !known.insert((lost.site.method, lost.site.position)) {
+                    self.wrong(format_args!("{name} have a site twice"));
+                }
+            }
+            self.sum(&name, cached.lost.iter().map(|lost| u128::from(lost.count)).sum());
+        }
         let Some(samples) = samples else { return };
-        self.window(&"the window of calls", &samples.window);
+        self.window(&format!("the window of calls{owner}"), &samples.window);
         for (at, of) in samples.contexts.iter().flatten().enumerate() {
-            let whose = format!("context {at}");
+            let whose = format!("context {at}{owner}");
             self.method(&whose, of.method);
             if of.parent.is_some_and(|parent| parent as usize >= at)
                 || of.parent.is_some() != of.site.is_some()
@@ -340,7 +372,34 @@ impl<'f> Look<'f> {
             }
         }
         let contexts = samples.contexts.iter().flatten().map(|of| u128::from(of.count)).sum();
-        self.sum(&"the contexts", contexts);
+        self.sum(&format!("the contexts{owner}"), contexts);
+    }
+
+    fn over_time(&mut self) {
+        let Some(record) = &self.file.calls.over_time else { return };
+        for pair in &record.calls {
+            self.place(&"a call over time", &pair.site);
+            self.method(&"a call over time", pair.callee);
+        }
+        let mut before = None;
+        for moment in &record.moments {
+            if before.is_some_and(|before| before >= moment.ticks) {
+                self.wrong(format_args!("the moment after {} ticks is out of order", moment.ticks));
+            }
+            before = Some(moment.ticks);
+            for counts in [&moment.sampled, &moment.heard].into_iter().flatten() {
+                let known: BTreeSet<u32> = counts.iter().map(|&(call, _)| call).collect();
+                if known.len() < counts.len() {
+                    self.wrong(format_args!("the moment after {} ticks has a call twice", moment.ticks));
+                }
+                if let Some(call) = known.last().filter(|&&call| call as usize >= record.calls.len()) {
+                    let there = record.calls.len();
+                    self.wrong(format_args!("a moment refers to call {call}, and there are {there}"));
+                }
+                let sum = counts.iter().map(|&(_, count)| u128::from(count)).sum();
+                self.sum(&"a moment", sum);
+            }
+        }
     }
 
     fn method(&mut self, whose: &dyn Display, method: u32) {
@@ -366,6 +425,8 @@ impl<'f> Look<'f> {
             ("kblpp", "a forest", file.iterated.is_some()),
             ("calls", "exact counts of calls", file.calls.exact.is_some()),
             ("cbs", "samples of calls", file.calls.sampled.is_some()),
+            ("oneshot", "heard calls", file.calls.heard.is_some()),
+            ("icache", "inline caches", file.calls.cached.is_some()),
         ];
         for text in &file.profilers {
             if let Err(why) = text.parse::<ProfileSpec>() {

@@ -244,6 +244,11 @@ pub(crate) fn start(vm: &mut Machinery) -> bool {
         for function in 0..functions as u32 {
             bytes.extend_from_slice(&stubs::thunk(vm.code.method(FunctionId(function))));
         }
+        if vm.listens() {
+            for function in 0..functions as u32 {
+                bytes.extend_from_slice(&stubs::listener(vm.code.method(FunctionId(function))));
+            }
+        }
         let thunks =
             area.allocate(bytes.len()).ok_or_else(|| std::io::Error::other("the code cache is too small"))?;
         area.write(thunks, &bytes)?;
@@ -253,7 +258,12 @@ pub(crate) fn start(vm: &mut Machinery) -> bool {
     match made {
         Ok((area, thunks, queue)) => {
             vm.code.set_thunks(thunks, stubs::THUNK);
-            report::map_thunks(vm, thunks);
+            report::map_thunks(vm, thunks, "thunk");
+            if vm.listens() {
+                let listeners = thunks.wrapping_add(functions * stubs::THUNK);
+                vm.code.set_listeners(listeners);
+                report::map_thunks(vm, listeners, "listener");
+            }
             vm.compiled.area = Some(area);
             vm.compiled.queue = Some(queue);
             vm.compiled.compiler = Some(compiler);
@@ -375,10 +385,14 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
     };
     report::map_code(vm, &object);
     vm.compiled.map.insert(object);
+    let entry = match request.entry {
+        Entry::Method => vm.entry_of(request.function, request.level, address),
+        Entry::Loop(_) => address,
+    };
     let state = &mut vm.compiled.functions[request.function.index()];
     let old = match request.entry {
         Entry::Method => {
-            vm.code.set_compiled(request.function, Some(address));
+            vm.code.set_compiled(request.function, Some(entry));
             state.method.replace(request.code)
         }
         Entry::Loop(pc) => state.loops.insert(pc, request.code),
@@ -410,6 +424,12 @@ fn allocate_code(vm: &mut Machinery, length: usize, what: &str) -> Option<*const
         invalidate(vm, oldest);
         free_retired(vm);
     }
+}
+
+/// The code of a method that has some.
+pub(crate) fn method_code(vm: &Machinery, function: FunctionId) -> *const u8 {
+    let code = vm.compiled.functions[function.index()].method;
+    code.and_then(|code| vm.compiled.map.get(code)).map_or(std::ptr::null(), |object| object.address)
 }
 
 /// Is the code of a place still valid.

@@ -60,6 +60,8 @@ pub enum Stub {
     SameText,
     /// `(place of its [`crate::profiling::PathTableCells`], number)`: a path has ended and is to be counted in the hash table.
     CountPath,
+    /// `(place of the counters of an inline cache, class; number of its entries in the high half)`: a call through a table is made.
+    CountCached,
     /// `(version, number) -> activation`: the first path of an activation has ended and goes into the k-slab forest. With the C
     /// convention.
     PlantForest,
@@ -78,7 +80,7 @@ pub enum Stub {
 
 impl Stub {
     /// All of them, in the order of the context.
-    pub const ALL: [Stub; 13] = [
+    pub const ALL: [Stub; 14] = [
         Stub::Yieldpoint,
         Stub::Allocate,
         Stub::AllocateArray,
@@ -86,6 +88,7 @@ impl Stub {
         Stub::RememberElement,
         Stub::SameText,
         Stub::CountPath,
+        Stub::CountCached,
         Stub::PlantForest,
         Stub::GrowForest,
         Stub::SamplePath,
@@ -104,6 +107,7 @@ impl Stub {
             Stub::RememberElement => "remember_element",
             Stub::SameText => "same_text",
             Stub::CountPath => "count_path",
+            Stub::CountCached => "count_cached",
             Stub::PlantForest => "plant_forest",
             Stub::GrowForest => "grow_forest",
             Stub::SamplePath => "sample_path",
@@ -123,6 +127,7 @@ impl Stub {
             Stub::RememberElement => stubs::remember_element_stub as *const () as u64,
             Stub::SameText => stubs::same_text_stub as *const () as u64,
             Stub::CountPath => stubs::count_path_stub as *const () as u64,
+            Stub::CountCached => stubs::count_cached_stub as *const () as u64,
             Stub::PlantForest => crate::profiling::plant_forest as *const () as u64,
             Stub::GrowForest => stubs::grow_forest_stub as *const () as u64,
             Stub::SamplePath => stubs::sample_path_stub as *const () as u64,

@@ -192,12 +192,12 @@ pub(super) fn map_code(vm: &Machinery, object: &CodeObject) {
     }
 }
 
-/// Tells `perf` of the thunks of all methods, which lie in a row.
-pub(super) fn map_thunks(vm: &Machinery, first: *const u8) {
+/// Tells `perf` of the thunks of all methods, or their listeners, which lie in a row.
+pub(super) fn map_thunks(vm: &Machinery, first: *const u8, what: &str) {
     if let Some(map) = &vm.compiled.options.perf_map {
         map.lines(vm.program.functions.iter().enumerate().map(|(index, function)| {
             let address = first as u64 + (index * stubs::THUNK) as u64;
-            (address, stubs::THUNK, format!("{} [thunk]", function.name))
+            (address, stubs::THUNK, format!("{} [{what}]", function.name))
         }));
     }
 }

@@ -8,6 +8,8 @@
 //!   [`enter_return`], marks the frame below which the interpreter stands.
 //! * **A method without code** is called through its thunk ([`thunk`]), which puts the method into `r10` and goes to
 //!   [`interpret_stub`]: that saves the argument registers, and lets the interpreter run the method.
+//! * **A method that is listened to** is called through its [`listener`], which does the same with [`listen_stub`]: that tells the
+//!   profiler and goes on to the code, with the arguments as they were.
 //! * **Slow paths** of yieldpoints, allocation and barriers preserve every register, so that compiled code needs to save none.
 //! * **Leaving** works by exchanging the return address of a compiled frame, after which that frame returns as usual: to the
 //!   caller's landing pad when an error is on its way, or to [`continue_stub`], which goes on in the interpreter
@@ -140,6 +142,51 @@ pub unsafe extern "C" fn interpret_stub() {
         "pop rbp",
         "ret",
         interpret = sym super::enter::interpret_from_compiled,
+    )
+}
+
+/// Tells the profiler that the method in `r10` is entered, and goes on to its code as if it had been called there.
+#[unsafe(naked)]
+pub unsafe extern "C" fn listen_stub() {
+    naked_asm!(
+        "push rbp",
+        "mov rbp, rsp",
+        "sub rsp, 112",
+        "mov [rsp], rdi",
+        "mov [rsp + 8], rsi",
+        "mov [rsp + 16], rdx",
+        "mov [rsp + 24], rcx",
+        "mov [rsp + 32], r8",
+        "mov [rsp + 40], r9",
+        "movsd [rsp + 48], xmm0",
+        "movsd [rsp + 56], xmm1",
+        "movsd [rsp + 64], xmm2",
+        "movsd [rsp + 72], xmm3",
+        "movsd [rsp + 80], xmm4",
+        "movsd [rsp + 88], xmm5",
+        "movsd [rsp + 96], xmm6",
+        "movsd [rsp + 104], xmm7",
+        "mov rsi, r10",
+        "mov rdx, rbp",
+        "call {listen}",
+        "mov rdi, [rsp]",
+        "mov rsi, [rsp + 8]",
+        "mov rdx, [rsp + 16]",
+        "mov rcx, [rsp + 24]",
+        "mov r8, [rsp + 32]",
+        "mov r9, [rsp + 40]",
+        "movsd xmm0, [rsp + 48]",
+        "movsd xmm1, [rsp + 56]",
+        "movsd xmm2, [rsp + 64]",
+        "movsd xmm3, [rsp + 72]",
+        "movsd xmm4, [rsp + 80]",
+        "movsd xmm5, [rsp + 88]",
+        "movsd xmm6, [rsp + 96]",
+        "movsd xmm7, [rsp + 104]",
+        "mov rsp, rbp",
+        "pop rbp",
+        "jmp rax",
+        listen = sym crate::profiling::listen,
     )
 }
 
@@ -338,6 +385,45 @@ pub unsafe extern "C" fn count_path_stub() {
     )
 }
 
+/// Counts the class of a receiver in the inline cache of its site: the entry that has it, the first that is empty, or what is lost.
+#[unsafe(naked)]
+pub unsafe extern "C" fn count_cached_stub() {
+    naked_asm!(
+        // rdi: the context, rsi: where the cache is among the counters, rdx: the class, and in the high half the number of entries.
+        "push rax",
+        "push rcx",
+        "push rsi",
+        "add rsi, [rdi + {counters}]",
+        "mov rcx, rdx",
+        "shr rcx, 32",
+        "mov eax, edx",
+        "push rsi",
+        "add rsi, 8",
+        "2:",
+        "cmp qword ptr [rsi + 8], 0",
+        "je 3f",
+        "cmp [rsi], rax",
+        "je 4f",
+        "add rsi, 16",
+        "dec rcx",
+        "jnz 2b",
+        "mov rsi, [rsp]",
+        "inc qword ptr [rsi]",
+        "jmp 5f",
+        "3:",
+        "mov [rsi], rax",
+        "4:",
+        "inc qword ptr [rsi + 8]",
+        "5:",
+        "add rsp, 8",
+        "pop rsi",
+        "pop rcx",
+        "pop rax",
+        "ret",
+        counters = const std::mem::offset_of!(Context, counters),
+    )
+}
+
 /// Where a frame returns to that is to go on in the interpreter: with the context in `rax`, and its real return address
 /// in the context.
 #[unsafe(naked)]
@@ -361,11 +447,20 @@ pub const THUNK: usize = 32;
 
 /// The thunk of a method: puts it into `r10` and goes to [`interpret_stub`].
 pub fn thunk(method: *const Method) -> [u8; THUNK] {
+    with_method(method, interpret_stub as *const () as u64)
+}
+
+/// The listener of a method: puts it into `r10` and goes to [`listen_stub`].
+pub fn listener(method: *const Method) -> [u8; THUNK] {
+    with_method(method, listen_stub as *const () as u64)
+}
+
+fn with_method(method: *const Method, stub: u64) -> [u8; THUNK] {
     let mut bytes = [0xcc; THUNK];
     bytes[0..2].copy_from_slice(&[0x49, 0xba]);
     bytes[2..10].copy_from_slice(&(method as u64).to_le_bytes());
     bytes[10..12].copy_from_slice(&[0x49, 0xbb]);
-    bytes[12..20].copy_from_slice(&(interpret_stub as *const () as u64).to_le_bytes());
+    bytes[12..20].copy_from_slice(&stub.to_le_bytes());
     bytes[20..23].copy_from_slice(&[0x41, 0xff, 0xe3]);
     bytes
 }

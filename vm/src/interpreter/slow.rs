@@ -109,15 +109,17 @@ fn hot_method(vm: &mut Machinery, machine: &Machine) {
 
 /// The method that the call at the machine's place calls.
 fn called(machine: &Machine) -> *mut Method {
-    let op = machine.word(0) as u8;
-    let direct = op == Op::Call as u8
-        || [Quick::Call0, Quick::Call1, Quick::Call2, Quick::Call3, Quick::Call4]
-            .iter()
-            .any(|q| q.number() == op);
-    match direct {
-        true => machine.x() as *mut Method,
-        false => machine.lookup(machine.object(machine.arg(0)), machine.x() as i32),
+    match is_through_table(machine) {
+        false => machine.x() as *mut Method,
+        true => machine.lookup(machine.object(machine.arg(0)), machine.x() as i32),
     }
+}
+
+/// Does the call at the machine's place look its method up.
+fn is_through_table(machine: &Machine) -> bool {
+    let op = machine.word(0) as u8;
+    let direct = [Quick::Call0, Quick::Call1, Quick::Call2, Quick::Call3, Quick::Call4];
+    op != Op::Call as u8 && direct.iter().all(|quick| quick.number() != op)
 }
 
 /// What the yieldpoint of a method's entry is: that of its compiled code comes next if it has some.
@@ -127,7 +129,7 @@ fn prologue(machine: &Machine) -> Option<YieldKind> {
 
 /// Does the call at the machine's place, which is counted.
 fn counted_call(vm: &mut Machinery, machine: &mut Machine) -> Result<(), Failure> {
-    let (site, method) = (machine.pc, called(machine));
+    let (site, method, in_table) = (machine.pc, called(machine), is_through_table(machine));
     let callee = vm.code.function_of(method);
     let count = (machine.word(0) >> 8) as u8 as usize;
     for _ in 0..2 {
@@ -138,12 +140,12 @@ fn counted_call(vm: &mut Machinery, machine: &mut Machine) -> Result<(), Failure
             Flow::Slow(Slow::GrowStack) => grow_stack(vm, machine)?,
             Flow::Slow(Slow::StackOverflow) => break,
             Flow::Slow(Slow::PrologueYieldpoint) => {
-                profiling::count_interpreted(vm, site, callee);
+                profiling::count_interpreted(vm, site, callee, in_table);
                 vm.position = Position::Interpreted(machine.pc, machine.base);
                 return yieldpoint(vm, prologue(machine));
             }
             _ => {
-                profiling::count_interpreted(vm, site, callee);
+                profiling::count_interpreted(vm, site, callee, in_table);
                 return Ok(());
             }
         }
@@ -212,6 +214,7 @@ pub fn yieldpoint(vm: &mut Machinery, kind: Option<YieldKind>) -> Result<(), Fai
     if ticked {
         vm.statistics.ticks += 1;
         adaptive::controller::tick(vm);
+        profiling::tick(vm);
     }
     // Interpreted code ends no path.
     let path = std::mem::replace(&mut vm.context.path, NO_PATH);

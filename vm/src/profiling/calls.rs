@@ -1,5 +1,11 @@
 //! Calls: which method called which from where, how often, and on whose behalf.
 //!
+//! | how | where |
+//! |---|---|
+//! | exact counts, samples | here |
+//! | bursts | [`super::listeners`] |
+//! | inline caches | [`super::caches`] |
+//!
 //! *Exact* counts (`calls`) are kept where the call is: in the interpreter, which leaves to its slow path for each call while
 //! calls are counted ([`Machinery::tell_stack_limit`]); in compiled code by a counter for each direct call and each inlined one, and
 //! by a hash table for calls through tables, whose keys are the site and the class of the receiver. So each call is counted once,
@@ -10,7 +16,8 @@
 //! the methods that are inlined there is the caller. A call that is inlined has no prologue of its own, and is never seen.
 //! A call between tiers is one opportunity, not two: the interpreter leaves it to the prologue of the code that it enters.
 
-use super::spec::{CallsAt, CbsOptions};
+use super::call_tally::MadeCalls;
+use super::spec::{CallsAt, CbsOptions, IcacheOptions, ProfileOptions};
 use super::state::Profiling;
 use super::tally::Counted;
 use crate::vm::Machinery;
@@ -46,13 +53,6 @@ pub struct CreditedCalls {
     pub credit: Credit,
 }
 
-/// Exact counts, besides those in counters.
-#[derive(Default)]
-pub(super) struct ExactCalls {
-    /// Calls that the interpreter made.
-    interpreted: CallGraph,
-}
-
 /// The sampler.
 pub(super) struct CallSampler {
     options: CbsOptions,
@@ -79,13 +79,8 @@ impl CallSampler {
                 AgeingCallGraph::new(period, Share::HALF).map_err(|invalid| invalid.to_string())?,
             ),
         };
-        let limited = |depth| ContextTree::limited(depth).map_err(|invalid| invalid.to_string());
         // A context of depth 1 is a call: two frames.
-        let contexts = match options.depth {
-            0 => Some(ContextTree::new()),
-            1 => None,
-            depth => Some(limited(depth as usize + 1)?),
-        };
+        let contexts = (options.depth != 1).then(|| options.no_contexts());
         Ok(CallSampler { options, graph, contexts, roots: 0, taken: 0, frames: Vec::new() })
     }
 
@@ -97,27 +92,32 @@ impl CallSampler {
         }
     }
 
-    /// Takes the sample whose frames were collected.
-    fn record(&mut self) {
-        let &[callee, caller, ..] = &*self.frames else {
-            self.roots += 1;
-            return;
+    /// Takes the sample whose frames were collected, also for the thread that counts in `own`.
+    fn record(&mut self, own: Option<&mut MadeCalls>) {
+        let edge = match *self.frames {
+            [callee, caller, ..] => Some(CallEdge::new(caller.method, caller.position, callee.method)),
+            _ => None,
         };
-        self.taken += 1;
-        let edge = CallEdge::new(caller.method, caller.position, callee.method);
-        match &mut self.graph {
-            Graph::Kept(graph) => graph.add(edge, 1),
-            Graph::Ageing(graph) => graph.add(edge, 1),
+        self.taken += u64::from(edge.is_some());
+        match (edge, &mut self.graph) {
+            (Some(edge), Graph::Kept(graph)) => graph.add(edge, 1),
+            (Some(edge), Graph::Ageing(graph)) => graph.add(edge, 1),
+            (None, _) => self.roots += 1,
         }
-        if let Some(contexts) = &mut self.contexts {
+        if let (Some(_), Some(contexts)) = (edge, &mut self.contexts) {
             self.frames[0].position = 0;
             self.frames.reverse();
             contexts.add(&self.frames, 1);
         }
+        let Some(own) = own else { return };
+        own.sample(edge);
+        if edge.is_some() && self.contexts.is_some() {
+            own.contexts(|| self.options.no_contexts()).add(&self.frames, 1);
+        }
     }
 
     /// The calls so far.
-    fn graph(&self) -> &CallGraph {
+    pub fn graph(&self) -> &CallGraph {
         match &self.graph {
             Graph::Kept(graph) => graph,
             Graph::Ageing(graph) => graph.graph(),
@@ -132,6 +132,17 @@ impl CallSampler {
             window,
             roots: self.roots,
         }
+    }
+}
+
+impl CbsOptions {
+    /// A tree for contexts, without any.
+    pub(super) fn no_contexts(&self) -> ContextTree {
+        let limited = match self.depth {
+            0 => None,
+            depth => ContextTree::limited(depth as usize + 1).ok(),
+        };
+        limited.unwrap_or_default()
     }
 }
 
@@ -155,17 +166,24 @@ pub(super) fn sample(vm: &mut Machinery) {
         frames.push(Frame { method: MethodId(function.0), position });
         frames.len() < most
     });
-    sampler.record();
+    let own = if vm.profiling.options.per_thread { Some(&mut vm.profiling.here().made) } else { None };
+    sampler.record(own);
     vm.profiling.sampler = Some(sampler);
 }
 
-/// The interpreter calls a method.
-pub(crate) fn count_interpreted(vm: &mut Machinery, site: *const u64, callee: FunctionId) {
-    if let Some((caller, position)) = vm.code.locate(site)
-        && let Some(exact) = &mut vm.profiling.exact_calls
+/// The interpreter calls a method, which it found in a table or knew.
+pub(crate) fn count_interpreted(vm: &mut Machinery, site: *const u64, callee: FunctionId, in_table: bool) {
+    let Some((caller, position)) = vm.code.locate(site) else { return };
+    let edge = CallEdge::new(MethodId(caller.0), position, MethodId(callee.0));
+    let ProfileOptions { calls, icache, .. } = vm.profiling.options;
+    let made = &mut vm.profiling.here().made;
+    if calls {
+        made.interpreted.add(edge, 1);
+    }
+    if let Some(IcacheOptions { entries, all }) = icache
+        && (in_table || all)
     {
-        let edge = CallEdge::new(MethodId(caller.0), position, MethodId(callee.0));
-        exact.interpreted.add(edge, 1);
+        made.caches.count(edge, entries as usize);
     }
 }
 
@@ -188,9 +206,9 @@ pub fn receiver_key(site: u32) -> u64 {
 }
 
 impl Profiling {
-    /// Are exact counts of calls kept.
+    /// Is every call of the interpreter counted.
     pub fn counts_calls(&self) -> bool {
-        self.exact_calls.is_some()
+        self.options.calls || self.options.icache.is_some()
     }
 
     /// How many calls were sampled.
@@ -242,7 +260,10 @@ impl Profiling {
 
     /// Exact counts of all tiers, with what compiled code counted.
     pub(super) fn exact_calls(&self, vm: &Machinery, compiled: &Counted) -> Option<CallGraph> {
-        let mut graph = self.exact_calls.as_ref()?.interpreted.clone();
+        if !self.options.calls {
+            return None;
+        }
+        let mut graph = compiled.made.interpreted.clone();
         graph.merge(&compiled.calls);
         for PathCount { version, path, count } in compiled.receivers.iter() {
             let ByReceiver { site, class } = ByReceiver::of_key(path);

@@ -1,14 +1,17 @@
 //! What the profilers found, as values: read while the machine does not run.
 
 use super::calls::{CreditedCalls, SampledCalls};
+use super::listeners::HeardCalls;
+use super::moments::CallMoment;
 use super::spec::ProfileOptions;
 use super::state::{Profiling, Version};
+use super::tally::Counted;
 use super::threads::CountedThread;
 use super::trace::Traced;
 use crate::compiled::{Entry, Level};
 use crate::vm::Machinery;
 use holloway_bytecode::{FunctionId, Op, code};
-use holloway_profilers::calls::CallGraph;
+use holloway_profilers::calls::{Burst, CachedCalls, CallGraph};
 use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::kblpp::{Forest, PathForest};
 use holloway_profilers::paths::PathDag;
@@ -61,6 +64,19 @@ pub struct Iterated {
     pub k: u32,
 }
 
+/// Calls, each as far as its profiler ran.
+#[derive(Clone, Debug, Default)]
+pub struct FoundCalls {
+    /// Exact calls, of all tiers.
+    pub exact: Option<CallGraph>,
+    /// Sampled calls.
+    pub sampled: Option<SampledCalls>,
+    /// Calls that listeners heard.
+    pub heard: Option<HeardCalls>,
+    /// Calls in inline caches.
+    pub cached: Option<CachedCalls>,
+}
+
 /// Everything that was found.
 #[derive(Clone, Debug)]
 pub struct Collected {
@@ -80,12 +96,12 @@ pub struct Collected {
     pub sampled: Option<Sampled>,
     /// Paths over several iterations.
     pub iterated: Option<Iterated>,
-    /// Exact calls, of all tiers.
-    pub calls: Option<CallGraph>,
-    /// Sampled calls.
-    pub sampled_calls: Option<SampledCalls>,
-    /// The same with credit for inlined calls.
+    /// Calls.
+    pub calls: FoundCalls,
+    /// Sampled calls with credit for inlined calls.
     pub credited_calls: Option<CreditedCalls>,
+    /// Estimates of calls as they were while the program ran.
+    pub call_moments: Vec<CallMoment>,
     /// Paths that were begun and dropped, by reason.
     pub losses: Losses,
     /// Operations on hash tables of exact paths.
@@ -152,6 +168,32 @@ fn baseline(vm: &Machinery) -> EdgeProfile {
     profile
 }
 
+/// A thread's part of the calls. Windows and bursts are the machine's.
+fn calls_of_thread(vm: &Machinery, all: &FoundCalls, counted: &Counted) -> FoundCalls {
+    let made = &counted.made;
+    FoundCalls {
+        exact: vm.profiling.exact_calls(vm, counted),
+        sampled: all.sampled.as_ref().map(|all| SampledCalls {
+            graph: made.sampled.clone(),
+            contexts: all.contexts.as_ref().map(|_| made.contexts.clone().unwrap_or_default()),
+            window: Counts { taken: made.sampled.total() + made.roots, ..all.window },
+            roots: made.roots,
+        }),
+        heard: all.heard.as_ref().map(|all| {
+            let own = |&(method, burst): &(MethodId, Burst)| {
+                Some((method, Burst { entries: *made.entries.get(&method)?, ..burst }))
+            };
+            HeardCalls {
+                graph: made.heard.clone(),
+                roots: made.entries.values().sum::<u64>() - made.heard.total(),
+                bursts: all.bursts.iter().filter_map(own).collect(),
+                run: all.run,
+            }
+        }),
+        cached: vm.profiling.cached_calls(vm, made),
+    }
+}
+
 /// Everything that was found so far.
 pub(crate) fn collect(vm: &Machinery) -> Collected {
     let profiling = &vm.profiling;
@@ -161,11 +203,18 @@ pub(crate) fn collect(vm: &Machinery) -> Collected {
         edges: profiling.samples.edges(),
         window,
     });
-    let (counted, threads) = profiling.counted();
-    let calls = profiling.exact_calls(vm, &counted);
-    let sampled_calls = window(profiling.clients.cbs)
-        .zip(profiling.sampler.as_ref())
-        .map(|(window, sampler)| sampler.found(window));
+    let (counted, mut threads) = profiling.counted();
+    let calls = FoundCalls {
+        exact: profiling.exact_calls(vm, &counted),
+        sampled: window(profiling.clients.cbs)
+            .zip(profiling.sampler.as_ref())
+            .map(|(window, sampler)| sampler.found(window)),
+        heard: profiling.listeners.as_ref().map(|listeners| listeners.found(vm.now())),
+        cached: profiling.cached_calls(vm, &counted.made),
+    };
+    for thread in threads.iter_mut().flatten() {
+        thread.calls = calls_of_thread(vm, &calls, &thread.counted);
+    }
     Collected {
         options: profiling.options,
         baseline: baseline(vm),
@@ -180,8 +229,8 @@ pub(crate) fn collect(vm: &Machinery) -> Collected {
         hash_probes: counted.hash_probes,
         threads,
         calls,
-        sampled_calls,
         credited_calls: profiling.credited_calls(),
+        call_moments: profiling.moments.as_ref().map_or_else(Vec::new, |moments| moments.taken.clone()),
         trace: profiling.trace.steps.clone(),
     }
 }

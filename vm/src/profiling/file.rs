@@ -409,6 +409,10 @@ impl Writer<'_> {
 
     fn thread(&mut self, of: &CountedThread, found: &Collected) -> ThreadRecord {
         self.methods.extend(of.function.map(|function| function.0));
+        let calls = call_records::records_of(&of.calls, &mut |method, position| {
+            self.methods.insert(method);
+            self.place(method, position)
+        });
         let counted = &of.counted;
         ThreadRecord {
             thread: of.thread,
@@ -422,6 +426,7 @@ impl Writer<'_> {
                 Some(forest) => forest_record(&Iterated::of(forest)),
                 None => ForestRecord { k: all.k, statistics: Statistics::default(), sequences: Vec::new() },
             }),
+            calls,
             dropped: dropped(&counted.losses),
             work: WorkRecord { hash_operations: counted.hash_operations, hash_probes: counted.hash_probes },
         }

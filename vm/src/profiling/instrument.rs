@@ -1,6 +1,7 @@
 //! What passes between the virtual machine and the compiler about profiling: [`Instrumentation`] says what compiled code is to
 //! count, [`Instrumented`] says what the counts of one piece of code mean.
 
+use super::caches::VersionCaches;
 use super::receivers::ReceiverOutcome;
 use holloway_bytecode::FunctionId;
 use holloway_profilers::calls::{CallEdge, CallSite};
@@ -17,8 +18,19 @@ pub struct Instrumentation {
     pub paths: Option<PathInstrumentation>,
     /// Every call, inlined ones included.
     pub calls: bool,
+    /// Calls in inline caches.
+    pub caches: Option<CacheInstrumentation>,
     /// It is to be known which calls paths pass.
     pub calls_on_paths: bool,
+}
+
+/// The inline caches of calls.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CacheInstrumentation {
+    /// How many entries each has.
+    pub entries: u32,
+    /// Calls that need no table have one, too.
+    pub all: bool,
 }
 
 /// What is done with path numbers.
@@ -101,7 +113,7 @@ impl Instrumentation {
 
     /// Is anything to be counted.
     pub fn is_needed(&self) -> bool {
-        self.edges || self.paths.is_some() || self.calls
+        self.edges || self.paths.is_some() || self.calls || self.caches.is_some()
     }
 }
 
@@ -114,6 +126,8 @@ pub struct Instrumented {
     pub paths: Option<VersionPaths>,
     /// Calls.
     pub calls: Option<VersionCalls>,
+    /// Inline caches.
+    pub caches: Option<VersionCaches>,
 }
 
 /// The calls of a piece of code.

@@ -8,6 +8,10 @@
 //! | `threads` | which of them the running thread counts in |
 //! | `spec` | what is asked for |
 //! | `calls` | calls, exact and sampled |
+//! | `listeners` | calls of methods that were just optimized |
+//! | `caches` | calls in inline caches |
+//! | `call_tally` | calls as one green thread made them |
+//! | `moments` | estimates of calls as they were while the program ran |
 //! | `state` | the profilers at work: ends of paths, yieldpoints |
 //! | `trace` | for tests: every step of compiled code |
 //! | `collect` | what they found |
@@ -15,12 +19,16 @@
 //!
 //! With nothing to be profiled none of this exists, and compiled code is the same as ever.
 
+mod caches;
 mod call_records;
+mod call_tally;
 mod calls;
 mod collect;
 mod counters;
 pub mod file;
 mod instrument;
+mod listeners;
+mod moments;
 mod receivers;
 mod spec;
 mod state;
@@ -29,18 +37,29 @@ mod threads;
 mod trace;
 
 pub use crate::context::NO_PATH;
-pub use call_records::{CallRecord, CallRecords, CallSampleRecord, ContextRecord, CreditRecord};
+pub use caches::{CacheEntry, VersionCaches, is_through_table};
+pub use call_records::{
+    BurstRecord, CacheRecord, CallRecord, CallRecords, CallSampleRecord, ContextRecord, CreditRecord,
+    HeardRecord, LostRecord, MomentRecord, OverTimeRecord, PairRecord,
+};
+pub use call_tally::CountedCalls;
 pub(crate) use calls::count_interpreted;
 pub use calls::{CreditedCalls, SampledCalls, receiver_key, target};
 pub(crate) use collect::collect;
-pub use collect::{Collected, CollectedVersion, Iterated, Sampled};
+pub use collect::{Collected, CollectedVersion, FoundCalls, Iterated, Sampled};
 pub use counters::CounterNumbers;
 pub use instrument::{
-    BlockCall, Instrumentation, Instrumented, MOST_IN_ARRAY, PathInstrumentation, PathTableCells,
-    ReceiverTable, Roots, Storage, VersionCalls, VersionEdges, VersionPaths,
+    BlockCall, CacheInstrumentation, Instrumentation, Instrumented, MOST_IN_ARRAY, PathInstrumentation,
+    PathTableCells, ReceiverTable, Roots, Storage, VersionCalls, VersionEdges, VersionPaths,
+};
+pub use listeners::HeardCalls;
+pub(crate) use listeners::listen;
+pub use moments::CallMoment;
+pub(crate) use moments::tick;
+pub use spec::{
+    CallsAt, CbsOptions, IcacheOptions, OneShotOptions, PepOptions, ProfileOptions, ProfileSpec, Snapshots,
 };
 pub use receivers::{Reached, ReceiverOutcome, ReceiverWindow};
-pub use spec::{CallsAt, CbsOptions, PepOptions, ProfileOptions, ProfileSpec};
 pub use state::{PathEnd, Version};
 pub(crate) use state::{
     Profiling, Taken, count_new_path, grow_forest, plant_forest, sample_path, trace_step, yieldpoint,

@@ -8,10 +8,13 @@
 //! | `kblpp:k=8` | exact counts of paths over k iterations |
 //! | `calls` | exact counts of calls, in all tiers |
 //! | `cbs[:samples=16,stride=3,schedule=arnold-grove,at=prologue,skip=round-robin,overrun=ignore,seed=0,depth=1,decay=0,credit=none]` | counter-based samples of calls |
+//! | `oneshot[:burst=100,level=o0]` | the first calls of methods that have reached a level |
+//! | `icache[:entries=8,sites=tables]` | counts of calls in polymorphic inline caches |
 //!
 //! Each key is a line of a profiler's table below; the error messages are made from these lines.
 
-use super::instrument::{Instrumentation, PathInstrumentation, Storage};
+use super::instrument::{CacheInstrumentation, Instrumentation, PathInstrumentation, Storage};
+use crate::compiled::Level;
 use holloway_profilers::kblpp::K;
 use holloway_profilers::paths::Placement;
 use holloway_profilers::schedule::{Overrun, Parameters, Shape, Skip};
@@ -35,6 +38,12 @@ pub struct ProfileOptions {
     pub calls: bool,
     /// Sampled calls.
     pub cbs: Option<CbsOptions>,
+    /// Calls of methods that were just optimized.
+    pub oneshot: Option<OneShotOptions>,
+    /// Calls in inline caches.
+    pub icache: Option<IcacheOptions>,
+    /// Estimates of calls are kept as they are while the program runs.
+    pub snapshots: Option<Snapshots>,
     /// Every step of code whose paths are profiled: for tests, which no spec asks for.
     pub traced: bool,
 }
@@ -72,6 +81,45 @@ pub enum CallsAt {
     Both,
 }
 
+/// How methods are listened to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OneShotOptions {
+    /// How many entries a listener hears.
+    pub burst: u32,
+    /// A method is listened to when its code has reached this level.
+    pub level: Level,
+}
+
+/// How calls are counted in inline caches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IcacheOptions {
+    /// How many targets each cache has room for.
+    pub entries: u32,
+    /// Calls that need no table have caches, too.
+    pub all: bool,
+}
+
+/// When to look at estimates while a program runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Snapshots {
+    /// After 1, 2, 4, 8, … ticks.
+    Doubling,
+    /// After so many ticks, again and again.
+    Every(u64),
+}
+
+impl FromStr for Snapshots {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Snapshots, String> {
+        match (text, text.parse()) {
+            ("doubling", _) => Ok(Snapshots::Doubling),
+            (_, Ok(ticks)) if ticks > 0 => Ok(Snapshots::Every(ticks)),
+            _ => Err("it is a number of ticks from 1 on, or `doubling`".into()),
+        }
+    }
+}
+
 /// One profiler with its parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ProfileSpec {
@@ -87,6 +135,10 @@ pub enum ProfileSpec {
     Calls,
     /// `cbs`.
     Cbs(CbsOptions),
+    /// `oneshot`.
+    OneShot(OneShotOptions),
+    /// `icache`.
+    Icache(IcacheOptions),
 }
 
 /// The profilers by name, with a key and its values for each parameter.
@@ -122,6 +174,8 @@ const PROFILERS: &[(&str, &[(&str, &str)])] = &[
             ("credit", "`none` or `paths`"),
         ],
     ),
+    ("oneshot", &[("burst", "a number from 1 to 4294967295"), ("level", "`o0`, `o1` or `o2`")]),
+    ("icache", &[("entries", "a number from 1 to 1024"), ("sites", "`tables` or `all`")]),
 ];
 
 /// What PEP's authors found best: PEP(64,17).
@@ -134,6 +188,12 @@ const CALL_SAMPLES: u32 = 16;
 const CALL_STRIDE: u32 = 3;
 /// The deepest contexts that can be asked for by a number.
 const DEEPEST: u32 = 1_000_000;
+/// Enough for the callers of most methods; more only make bursts longer.
+const BURST: u32 = 100;
+/// What Self's caches had room for was about ten.
+const ENTRIES: u32 = 8;
+/// Caches are searched one entry after the other.
+const MOST_ENTRIES: u32 = 1024;
 /// The k of the table in the design: a few iterations, at little cost.
 const USUAL_K: u32 = 8;
 
@@ -146,6 +206,12 @@ const CALLS_AT: &[(&str, CallsAt)] = &[("prologue", CallsAt::Prologue), ("both",
 
 /// The words for crediting inlined calls.
 const CREDITS: &[(&str, bool)] = &[("none", false), ("paths", true)];
+
+/// The words for levels.
+const LEVELS: &[(&str, Level)] = &[("o0", Level::O0), ("o1", Level::O1), ("o2", Level::O2)];
+
+/// The words for sites that have inline caches.
+const SITES: &[(&str, bool)] = &[("tables", false), ("all", true)];
 
 /// The parameters of a spec, by key.
 struct Keys<'a> {
@@ -230,6 +296,23 @@ impl FromStr for ProfileSpec {
             }
             "calls" => ProfileSpec::Calls,
             "cbs" => ProfileSpec::Cbs(cbs(&keys)?),
+            "oneshot" => {
+                let burst = keys.value("burst", BURST)?;
+                if burst == 0 {
+                    return Err(keys.wrong("burst", "0"));
+                }
+                ProfileSpec::OneShot(OneShotOptions {
+                    burst,
+                    level: keys.one_of("level", LEVELS, Level::O0)?,
+                })
+            }
+            "icache" => {
+                let entries = keys.value("entries", ENTRIES)?;
+                if !(1..=MOST_ENTRIES).contains(&entries) {
+                    return Err(keys.wrong("entries", &entries.to_string()));
+                }
+                ProfileSpec::Icache(IcacheOptions { entries, all: keys.one_of("sites", SITES, false)? })
+            }
             _ => ProfileSpec::Edges,
         })
     }
@@ -316,6 +399,12 @@ impl Display for ProfileSpec {
                 }
                 f.write_str(if *credit { ",credit=paths" } else { "" })
             }
+            ProfileSpec::OneShot(OneShotOptions { burst, level }) => {
+                write!(f, "oneshot:burst={burst},level={}", word(LEVELS, *level))
+            }
+            ProfileSpec::Icache(IcacheOptions { entries, all }) => {
+                write!(f, "icache:entries={entries},sites={}", word(SITES, *all))
+            }
         }
     }
 }
@@ -330,6 +419,8 @@ impl ProfileOptions {
             ProfileSpec::Kblpp(k) => self.kblpp.replace(k).is_some(),
             ProfileSpec::Calls => std::mem::replace(&mut self.calls, true),
             ProfileSpec::Cbs(cbs) => self.cbs.replace(cbs).is_some(),
+            ProfileSpec::OneShot(oneshot) => self.oneshot.replace(oneshot).is_some(),
+            ProfileSpec::Icache(icache) => self.icache.replace(icache).is_some(),
         };
         match before {
             true => Err("each profiler can be asked for once".into()),
@@ -345,7 +436,9 @@ impl ProfileOptions {
         let kblpp = self.kblpp.map(ProfileSpec::Kblpp);
         let calls = self.calls.then_some(ProfileSpec::Calls);
         let cbs = self.cbs.map(ProfileSpec::Cbs);
-        [edges, blpp, pep, kblpp, calls, cbs].into_iter().flatten().collect()
+        let oneshot = self.oneshot.map(ProfileSpec::OneShot);
+        let icache = self.icache.map(ProfileSpec::Icache);
+        [edges, blpp, pep, kblpp, calls, cbs, oneshot, icache].into_iter().flatten().collect()
     }
 
     /// What compiled code must count for them. All path profilers share one numbering: PEP's placement is that of all.
@@ -363,6 +456,7 @@ impl ProfileOptions {
             edges: self.edges,
             paths,
             calls: self.calls,
+            caches: self.icache.map(|IcacheOptions { entries, all }| CacheInstrumentation { entries, all }),
             calls_on_paths: self.cbs.is_some_and(|cbs| cbs.credit),
         }
     }
@@ -405,6 +499,8 @@ mod tests {
             "cbs:samples=16,stride=3,schedule=arnold-grove,at=both",
             "cbs:schedule=timer,at=prologue,depth=5,decay=100,credit=paths",
             "cbs:samples=1,stride=7,schedule=simplified,at=both,skip=jikes,overrun=cancel,seed=1,depth=all",
+            "oneshot:burst=30,level=o1",
+            "icache:entries=4,sites=all",
             "blpp:storage=hash",
             "kblpp:k=16",
             "pep:schedule=timer,placement=naive",
@@ -418,7 +514,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_with_what_would_be_right() {
         for (text, part) in [
-            ("paths", "there are edges, blpp, pep, kblpp, calls, cbs"),
+            ("paths", "there are edges, blpp, pep, kblpp, calls, cbs, oneshot, icache"),
             ("edges:k=1", "`edges` has no keys"),
             ("pep:sample=3", "its keys are samples"),
             ("pep:samples", "key=value"),
@@ -434,6 +530,10 @@ mod tests {
             ("cbs:depth=0", "depth is a number from 1 to 1000000, or `all`"),
             ("cbs:decay=half", "decay is a number of samples"),
             ("cbs:schedule=timer,samples=2", "no samples"),
+            ("oneshot:burst=0", "burst is a number from 1"),
+            ("oneshot:level=o3", "level is `o0`, `o1` or `o2`"),
+            ("icache:entries=0", "entries is a number from 1 to 1024"),
+            ("icache:sites=some", "sites is `tables` or `all`"),
         ] {
             assert!(refused(text).contains(part), "{text}: {}", refused(text));
         }

@@ -4,12 +4,14 @@
 //! sampling schedule are the machine's; what is counted goes into the tables of the running green thread ([`super::threads`]), and what
 //! an activation must remember is in its frame.
 
-use super::calls::{self, CallSampler, ExactCalls};
+use super::calls::{self, CallSampler};
 use super::counters::{CounterArea, CounterNumbers};
 use super::instrument::{Instrumentation, Instrumented, PathTableCells, VersionCalls, VersionPaths};
 use super::receivers::{ReceiverWindow, SampledReceivers, on_path};
+use super::listeners::Listeners;
+use super::moments::Moments;
 use super::spec::{CallsAt, ProfileOptions};
-use super::tally::{Counted, TableCells};
+use super::tally::{Counted, TableCells, Tally};
 use super::threads::{CountedThread, Tallies};
 use super::trace::{Trace, TraceFrame};
 use crate::compiled::helpers::machinery;
@@ -79,9 +81,9 @@ pub(crate) struct Profiling {
     /// The samples of all threads: what compilers are told does not depend on who counts by itself.
     pub(super) samples: SampledPaths,
     pub(super) trace: Trace,
-    /// Exact counts of calls, if they are kept.
-    pub(super) exact_calls: Option<ExactCalls>,
     pub(super) sampler: Option<CallSampler>,
+    pub(super) listeners: Option<Listeners>,
+    pub(super) moments: Option<Moments>,
     pub(super) clients: Clients,
     /// How many opportunities the stubs may let pass, as they were told.
     told: u32,
@@ -133,8 +135,9 @@ impl Profiling {
             samples: SampledPaths::default(),
             receivers: None,
             trace: Trace::default(),
-            exact_calls: options.calls.then(ExactCalls::default),
             sampler: options.cbs.map(CallSampler::new).transpose()?,
+            listeners: options.oneshot.map(Listeners::new),
+            moments: options.snapshots.map(Moments::new),
             clients,
             told: 0,
             entered: None,
@@ -153,7 +156,12 @@ impl Profiling {
 
     /// Does each green thread count by itself.
     fn per_thread(&self) -> bool {
-        self.options.per_thread && self.numbers.is_some()
+        self.options.per_thread
+    }
+
+    /// The tables of the running thread.
+    pub(super) fn here(&mut self) -> &mut Tally {
+        self.tallies.here()
     }
 
     /// Code that runs now counts in the tables of the running thread.
@@ -195,7 +203,7 @@ impl Profiling {
 
     /// Are yieldpoints looked at, so that there must be ticks.
     pub fn samples(&self) -> bool {
-        self.schedule.is_some()
+        self.schedule.is_some() || self.moments.is_some()
     }
 
     /// Are samples of calls taken where methods are left, too.

@@ -7,6 +7,8 @@
 //! Most threads run little of the code. A table is made with the first path that is counted in it; until then the words name one that is
 //! empty.
 
+use super::caches::CacheEntry;
+use super::call_tally::{CountedCalls, MadeCalls};
 use super::counters::CounterArea;
 use super::instrument::{PathTableCells, Roots, VersionPaths};
 use super::state::Version;
@@ -29,6 +31,8 @@ pub(super) struct Tally {
     /// Samples, if they are counted by thread.
     samples: BTreeMap<(VersionId, PathNumber), u64>,
     pub losses: Losses,
+    /// Calls outside of counters.
+    pub made: MadeCalls,
     /// Of so many pieces of code that count in hash tables the counters say where these are.
     told: usize,
 }
@@ -57,6 +61,8 @@ pub struct Counted {
     pub calls: CallGraph,
     /// The others, by their keys: site and class of the receiver.
     pub receivers: PathProfile,
+    /// Calls outside of those counters.
+    pub made: CountedCalls,
     /// Sampled paths, if samples are counted by thread.
     pub samples: PathProfile,
     /// The k-slab forest, if there is one.
@@ -79,6 +85,7 @@ impl Tally {
             forest: k.map(Forest::new),
             samples: BTreeMap::new(),
             losses: Losses::default(),
+            made: MadeCalls::default(),
             told: 0,
         }
     }
@@ -160,6 +167,7 @@ impl Tally {
             paths: self.paths(versions),
             calls: self.calls(versions),
             receivers: self.receivers.profile(),
+            made: self.made.counted(),
             samples: samples.map(sample).collect(),
             forest: self.forest.clone(),
             losses: self.losses,
@@ -167,6 +175,7 @@ impl Tally {
             hash_probes: self.table.hash_probes(),
         };
         self.edges(versions, &mut counted);
+        self.caches(versions, &mut counted.made);
         counted
     }
 
@@ -198,6 +207,25 @@ impl Tally {
         let Some(counters) = &self.counters else { return CallGraph::new() };
         let calls = versions.values().filter_map(|version| version.instrumented.calls.as_ref());
         calls.flat_map(|calls| &calls.counted).map(|&(edge, counter)| (edge, counters.get(counter))).collect()
+    }
+
+    /// The inline caches of compiled code.
+    fn caches(&self, versions: &BTreeMap<u32, Version>, counted: &mut CountedCalls) {
+        let Some(counters) = &self.counters else { return };
+        for caches in versions.values().filter_map(|version| version.instrumented.caches.as_ref()) {
+            for &(edge, counter) in &caches.bound {
+                counted.caches.graph.add(edge, counters.get(counter));
+            }
+            for &(site, first) in &caches.sites {
+                counted.caches.lose(site, counters.get(first));
+                for entry in (0..caches.entries).map(|number| first + 1 + 2 * number) {
+                    let (class, count) = (counters.get(entry) as u32, counters.get(entry + 1));
+                    if count > 0 {
+                        *counted.cache_entries.entry(CacheEntry { site, class }).or_default() += count;
+                    }
+                }
+            }
+        }
     }
 
     fn paths(&self, versions: &BTreeMap<u32, Version>) -> PathProfile {
@@ -233,6 +261,7 @@ impl Counted {
         self.paths.merge(&other.paths);
         self.calls.merge(&other.calls);
         self.receivers.merge(&other.receivers);
+        self.made.merge(&other.made);
         self.samples.merge(&other.samples);
         match (&mut self.forest, &other.forest) {
             (Some(own), Some(theirs)) => own.merge(theirs).expect("all forests of a machine have the same k"),

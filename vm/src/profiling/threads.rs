@@ -10,6 +10,7 @@
 //! as long as the thread. Where the system gives no more, a thread has no tables of its own for all its life, for what
 //! activations remember belongs to the tables in which they began.
 
+use super::collect::FoundCalls;
 use super::counters::CounterArea;
 use super::state::Version;
 use super::tally::{Counted, TableCells, Tally};
@@ -30,6 +31,8 @@ pub struct CountedThread {
     pub threads: u32,
     /// What was counted.
     pub counted: Counted,
+    /// Calls, as they are found in the end.
+    pub calls: FoundCalls,
 }
 
 /// The tables of a machine's threads.
@@ -46,12 +49,15 @@ pub(super) struct Tallies {
     /// How many could not count by themselves.
     rest: u32,
     k: Option<K>,
+    /// Is there code that counts.
+    counters: bool,
 }
 
 impl Tallies {
     /// Tables for all; `counters` if there are any, and the k of their forest, if there is one.
     pub fn new(counters: Option<CounterArea>, k: Option<K>) -> Tallies {
         Tallies {
+            counters: counters.is_some(),
             together: Tally::new(counters, k),
             own: Vec::new(),
             running: None,
@@ -70,14 +76,20 @@ impl Tallies {
 
     /// A thread will run this function, and counts by itself.
     pub fn begin(&mut self, thread: ThreadNumber, function: Option<FunctionId>) {
-        let Ok(counters) = CounterArea::one_of_many() else {
-            self.rest += 1;
-            return;
+        let counters = match self.counters {
+            false => None,
+            true => match CounterArea::one_of_many() {
+                Ok(counters) => Some(counters),
+                Err(_) => {
+                    self.rest += 1;
+                    return;
+                }
+            },
         };
         self.begun.entry(thread).or_insert(function);
         let at = thread as usize;
         self.own.resize_with(self.own.len().max(at + 1), || None);
-        self.own[at] = Some(Box::new(Tally::new(Some(counters), self.k)));
+        self.own[at] = Some(Box::new(Tally::new(counters, self.k)));
     }
 
     /// This thread runs from here on.
@@ -101,13 +113,20 @@ impl Tallies {
             if let Some(Some(tally)) = self.own.get(thread as usize) {
                 counted.merge(&tally.counted(versions));
             }
-            CountedThread { thread: Some(thread), function, threads: 1, counted }
+            CountedThread {
+                thread: Some(thread),
+                function,
+                threads: 1,
+                counted,
+                calls: FoundCalls::default(),
+            }
         });
         let rest = (self.rest > 0).then(|| CountedThread {
             thread: None,
             function: None,
             threads: self.rest,
             counted: self.together.counted(versions),
+            calls: FoundCalls::default(),
         });
         by_number.chain(rest).collect()
     }

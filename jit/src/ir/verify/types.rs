@@ -184,7 +184,7 @@ impl Verifier<'_> {
             Path(_) => (vec![], vec![Ty::Int]),
             CountPath(_) | HashPath(_) | PlantForest(_) | GrowForest(_) => (vec![Ty::Int], vec![]),
             Entered => (vec![], vec![]),
-            CountReceiver { .. } => (vec![arg(0)], vec![]),
+            CountReceiver { .. } | CountCached { .. } => (vec![arg(0)], vec![]),
             SamplePath => (vec![Ty::Int; node.args.len().clamp(1, 2)], vec![]),
         };
         self.check_operands(value, &expected, errors);

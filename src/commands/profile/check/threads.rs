@@ -4,6 +4,7 @@ use super::super::load::thread_name;
 use super::super::model::Profile;
 use super::{RULES, name, outcomes};
 use holloway_vm::profiling::file::{CountRecord, ForestRecord, SequenceRecord, ThreadRecord, WorkRecord};
+use holloway_vm::profiling::{CallRecord, CallRecords, ProfileSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a thread counted is a profile.
@@ -46,6 +47,7 @@ pub fn sums(profile: &Profile, threads: &[ThreadRecord]) -> Vec<String> {
         counts_of_paths("samples", thread.sampled.as_deref())
     });
     compare(counts_of_forest(file.iterated.as_ref()), &|thread| counts_of_forest(thread.iterated.as_ref()));
+    compare(counts_of_calls(profile, &file.calls), &|thread| counts_of_calls(profile, &thread.calls));
     let dropped = |dropped: &BTreeMap<String, u64>| -> Counts {
         dropped.iter().map(|(reason, &count)| (format!("dropped: {reason}"), u128::from(count))).collect()
     };
@@ -72,6 +74,42 @@ fn counts_of_paths(what: &str, counts: Option<&[CountRecord]>) -> Counts {
         (format!("path {number} of version {version}, {what}"), u128::from(count))
     };
     counts.unwrap_or_default().iter().map(row).collect()
+}
+
+/// Old samples may be forgotten, but not by threads: they are no sums then.
+fn counts_of_calls(profile: &Profile, calls: &CallRecords) -> Counts {
+    let forgets = |text: &String| match text.parse() {
+        Ok(ProfileSpec::Cbs(options)) => options.decay > 0,
+        _ => false,
+    };
+    let sampled = calls.sampled.as_ref().filter(|_| !profile.file.profilers.iter().any(forgets));
+    let (heard, cached) = (calls.heard.as_ref(), calls.cached.as_ref());
+    let sources = [
+        ("made", calls.exact.as_ref()),
+        ("sampled", sampled.map(|of| &of.calls)),
+        ("heard", heard.map(|of| &of.calls)),
+        ("in caches", cached.map(|of| &of.calls)),
+    ];
+    let row = |how: &'static str, of: &CallRecord| {
+        let (caller, callee) = (profile.method(of.site.method), profile.method(of.callee));
+        (format!("{caller}@{} -> {callee}, {how}", of.site.position), u128::from(of.count))
+    };
+    let mut counts = Counts::new();
+    let mut add = |(what, count)| *counts.entry(what).or_default() += count;
+    for (how, records) in sources {
+        records.into_iter().flatten().for_each(|of| add(row(how, of)));
+    }
+    if let Some(sampled) = sampled {
+        add(("samples of what nobody called".into(), u128::from(sampled.roots)));
+    }
+    for burst in heard.iter().flat_map(|of| &of.bursts) {
+        add((format!("{}, entries heard", profile.method(burst.method)), u128::from(burst.entries)));
+    }
+    for lost in cached.iter().flat_map(|of| &of.lost) {
+        let caller = profile.method(lost.site.method);
+        add((format!("{caller}@{}, lost", lost.site.position), u128::from(lost.count)));
+    }
+    counts
 }
 
 fn counts_of_forest(forest: Option<&ForestRecord>) -> Counts {

@@ -28,6 +28,8 @@ pub fn csv(profile: &Profile, wanted: &impl Fn(u32) -> bool) -> Result<Vec<u8>, 
     let calls = &profile.file.calls;
     table.calls("exact", calls.exact.as_deref().unwrap_or_default(), wanted);
     table.calls("sampled", calls.sampled.as_ref().map_or(&[], |sampled| &sampled.calls), wanted);
+    table.calls("heard", calls.heard.as_ref().map_or(&[], |heard| &heard.calls), wanted);
+    table.calls("cached", calls.cached.as_ref().map_or(&[], |cached| &cached.calls), wanted);
     for (reason, &count) in &profile.file.dropped {
         let mut row = table.row("dropped", reason);
         row[10] = count.to_string();

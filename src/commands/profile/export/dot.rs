@@ -77,7 +77,7 @@ fn forest(profile: &Profile, wanted: &impl Fn(u32) -> bool) -> Result<String, St
 /// Methods and the calls between them, those from the same site to the same method as one arrow.
 fn call_graph(profile: &Profile, wanted: &impl Fn(u32) -> bool) -> Result<String, Stop> {
     let Some((_, graph)) = calls::best(profile) else {
-        return Err(Stop::usage("the profile has no calls: neither calls nor cbs ran"));
+        return Err(Stop::usage("the profile has no calls: neither calls nor cbs, oneshot or icache ran"));
     };
     let places = calls::places(profile);
     let mut edges = graph.by_weight();

@@ -45,7 +45,7 @@ pub struct Stacks {
 /// Contexts of calls as stacks, or single calls if no contexts were asked for. Flow is the count times the calls of the stack.
 pub fn calls(profile: &Profile, wanted: &impl Fn(u32) -> bool) -> Result<Stacks, Stop> {
     let Some((origin, graph)) = calls::best(profile) else {
-        return Err(Stop::usage("the profile has no calls: neither calls nor cbs ran"));
+        return Err(Stop::usage("the profile has no calls: neither calls nor cbs, oneshot or icache ran"));
     };
     let places = calls::places(profile);
     let contexts = profile.file.calls.sampled.as_ref().and_then(|sampled| sampled.contexts.as_deref());

@@ -45,6 +45,21 @@ pub fn summary(profile: &Profile) -> String {
         };
         line("cbs", window(&sampled.window) + &roots);
     }
+    if let Some(heard) = &file.calls.heard {
+        let over = heard.bursts.iter().filter(|burst| burst.until.is_some()).count();
+        let entries: u64 = heard.bursts.iter().map(|burst| burst.entries).sum();
+        let methods = counted(heard.bursts.len() as u64, "method", "methods");
+        let entries = counted(entries, "entry", "entries");
+        line("oneshot", format!("{methods} listened to, {over} of them to the end, {entries} heard"));
+    }
+    if let Some(cached) = &file.calls.cached {
+        let counts: u128 = cached.calls.iter().map(|of| u128::from(of.count)).sum();
+        let lost: u128 = cached.lost.iter().map(|of| u128::from(of.count)).sum();
+        let calls = counted(counts, "call", "calls");
+        let sites = counted(cached.lost.len() as u64, "site", "sites");
+        let lost = if lost == 0 { "none lost".into() } else { format!("{lost} lost at {sites}") };
+        line("icache", format!("{calls} counted in caches, {lost}"));
+    }
     if let Some(forest) = &file.iterated {
         let of = &forest.statistics;
         line(

@@ -1,5 +1,6 @@
 //! What each green thread counted, in a profile file: the same records as for all together, which refer to the same tables.
 
+use super::CallRecords;
 use super::{CountRecord, EdgeRecords, ForestRecord, ProfileFile, SampleRecord, WorkRecord};
 use holloway_profilers::PathNumber;
 use serde::{Deserialize, Serialize};
@@ -22,6 +23,9 @@ pub struct ThreadRecord {
     pub sampled: Option<Vec<CountRecord>>,
     /// As in [`ProfileFile::iterated`].
     pub iterated: Option<ForestRecord>,
+    /// As in [`ProfileFile::calls`]; windows and bursts are those of all. Older files have none.
+    #[serde(default)]
+    pub calls: CallRecords,
     /// As in [`ProfileFile::dropped`].
     pub dropped: BTreeMap<String, u64>,
     /// As in [`ProfileFile::work`].
@@ -29,8 +33,8 @@ pub struct ThreadRecord {
 }
 
 impl ProfileFile {
-    /// The profile of a thread, as if nobody else had run compiled code: the interpreter's counts, the ticks, the windows and calls stay
-    /// those of all.
+    /// The profile of a thread, as if nobody else had run compiled code: what the interpreter counted of branches, the ticks, the
+    /// windows and the bursts stay those of all.
     pub fn of_thread(&self, thread: &ThreadRecord) -> ProfileFile {
         let sampled = self.sampled.as_ref().zip(thread.sampled.as_ref()).map(|(all, paths)| {
             let taken = paths.iter().map(|path| path.count).sum();
@@ -48,7 +52,7 @@ impl ProfileFile {
             exact: thread.exact.clone(),
             sampled,
             iterated: thread.iterated.clone(),
-            calls: self.calls.clone(),
+            calls: thread.calls.clone(),
             dropped: thread.dropped.clone(),
             work: thread.work.clone(),
             threads: None,

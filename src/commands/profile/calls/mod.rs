@@ -1,17 +1,31 @@
-//! Call graphs of profiles: the hottest calls, what changed between two of them, how good the sampled one is.
+//! Call graphs of profiles: the hottest calls, what changed between two of them; in [`accuracy`] how good estimates are, in [`rules`]
+//! what must hold.
+
+mod accuracy;
+pub mod rules;
+
+pub use accuracy::accuracy;
 
 use super::model::Profile;
 use super::text::{counted, percent, score, table};
 use holloway_profilers::MethodId;
-use holloway_profilers::calls::{CallEdge, CallGraph, ContextTree, Frame, context_overlap, overlap};
+use holloway_profilers::calls::{Burst, CallEdge, CallGraph, ContextTree, Frame, overlap, rated};
 use holloway_vm::profiling::file::PlaceRecord;
-use holloway_vm::profiling::{CallRecord, ContextRecord};
+use holloway_vm::profiling::{BurstRecord, CallRecord, ContextRecord, HeardRecord};
 use std::collections::BTreeMap;
 
 /// How calls were counted.
 pub const EXACTLY: &str = "exactly, in all tiers";
 /// See [`EXACTLY`].
 pub const IN_SAMPLES: &str = "in samples, by cbs";
+/// See [`EXACTLY`].
+const CREDITED: &str = "in samples, by cbs, inlined ones credited by paths";
+/// See [`EXACTLY`].
+const AT_RATES: &str = "in bursts, by oneshot, at the rates of these";
+/// See [`EXACTLY`].
+const IN_BURSTS: &str = "in bursts, by oneshot, as often as heard";
+/// See [`EXACTLY`].
+const IN_CACHES: &str = "in inline caches, by icache";
 
 /// Records as a graph.
 pub fn graph(records: &[CallRecord]) -> CallGraph {
@@ -30,9 +44,33 @@ pub fn sampled(profile: &Profile) -> Option<CallGraph> {
     profile.file.calls.sampled.as_ref().map(|sampled| graph(&sampled.calls))
 }
 
+/// Heard calls, each as often as it was made if methods were always entered as often as in their bursts.
+fn at_rates(heard: &HeardRecord) -> CallGraph {
+    let burst = |&BurstRecord { method, entries, since, until }: &BurstRecord| {
+        (method, Burst { since, until, entries })
+    };
+    let bursts: BTreeMap<u32, Burst> = heard.bursts.iter().map(burst).collect();
+    rated(&graph(&heard.calls), heard.run, |method| bursts.get(&method.0).copied())
+}
+
+/// All estimates of calls, the best first, and how they were counted.
+pub fn estimates(profile: &Profile) -> Vec<(&'static str, CallGraph)> {
+    let calls = &profile.file.calls;
+    let heard = calls.heard.as_ref();
+    let all = [
+        (IN_SAMPLES, sampled(profile)),
+        (CREDITED, calls.credited.as_ref().map(|of| graph(&of.calls))),
+        (AT_RATES, heard.map(at_rates)),
+        (IN_BURSTS, heard.map(|heard| graph(&heard.calls))),
+        (IN_CACHES, calls.cached.as_ref().map(|cached| graph(&cached.calls))),
+    ];
+    all.into_iter().filter_map(|(origin, graph)| Some((origin, graph?))).collect()
+}
+
 /// The best calls that there are, and how they were counted.
 pub fn best(profile: &Profile) -> Option<(&'static str, CallGraph)> {
-    exact(profile).map(|graph| (EXACTLY, graph)).or_else(|| Some((IN_SAMPLES, sampled(profile)?)))
+    let exact = exact(profile).map(|graph| (EXACTLY, graph));
+    exact.or_else(|| estimates(profile).into_iter().next())
 }
 
 /// Where the sites are.
@@ -40,6 +78,8 @@ pub fn places(profile: &Profile) -> BTreeMap<(u32, u32), PlaceRecord> {
     let calls = &profile.file.calls;
     let records = calls.exact.iter().flatten();
     let records = records.chain(calls.sampled.iter().flat_map(|sampled| &sampled.calls));
+    let records = records.chain(calls.heard.iter().flat_map(|heard| &heard.calls));
+    let records = records.chain(calls.cached.iter().flat_map(|cached| &cached.calls));
     records.map(|of| ((of.site.method, of.site.position), of.site)).collect()
 }
 
@@ -87,61 +127,32 @@ pub fn calls(profile: &Profile, top: usize, wanted: &impl Fn(u32) -> bool) -> St
     let places = places(profile);
     let mut ranked = graph.by_weight();
     ranked.retain(|(edge, _)| wanted(edge.site.caller.0) || wanted(edge.callee.0));
-    let samples = if origin == EXACTLY { sampled(profile) } else { None };
+    let mut estimates = if origin == EXACTLY { estimates(profile) } else { Vec::new() };
+    estimates.retain(|(origin, _)| ![CREDITED, IN_BURSTS].contains(origin));
     let row = |&(edge, count): &(CallEdge, u64)| {
         let mut row = vec![percent(u128::from(count), total), count.to_string()];
-        if let Some(samples) = &samples {
-            row.push(percent(u128::from(samples.weight(edge)), u128::from(samples.total())));
+        for (_, graph) in &estimates {
+            row.push(percent(u128::from(graph.weight(edge)), u128::from(graph.total())));
         }
         row.push(name(profile, &places, edge));
         row
     };
     let rows: Vec<Vec<String>> = ranked.iter().take(top).map(row).collect();
     if !rows.is_empty() {
-        let headings: &[&str] = match samples {
-            Some(_) => &["share", "times", "of samples", "call"],
-            None => &["share", "times", "call"],
+        let of = |&(origin, _): &(&str, CallGraph)| match origin {
+            IN_SAMPLES => "of samples",
+            AT_RATES => "by bursts",
+            _ => "of caches",
         };
-        text += &table(headings, &rows);
+        let mut headings = vec!["share", "times"];
+        headings.extend(estimates.iter().map(of));
+        headings.push("call");
+        text += &table(&headings, &rows);
     }
     if ranked.len() > top {
         text += &format!("  {} more\n", ranked.len() - top);
     }
     text
-}
-
-/// Overlap of the sampled calls (or exact ones of another run) with the exact ones. Nothing if one side has none.
-pub fn accuracy(estimate: &Profile, truth: &Profile) -> Option<String> {
-    let same = std::ptr::eq(estimate, truth);
-    let actual = exact(truth)?;
-    let (origin, estimated) = match sampled(estimate) {
-        Some(sampled) => (IN_SAMPLES, sampled),
-        None if !same => (EXACTLY, exact(estimate)?),
-        None => return None,
-    };
-    let shown = |percent: f64| score(Some(percent / 100.0));
-    let row = |estimated: &CallGraph, of: &str| {
-        let found = actual.edges().into_iter().filter(|&(edge, _)| estimated.weight(edge) > 0);
-        let found: Vec<u128> = found.map(|(_, weight)| u128::from(weight)).collect();
-        let share = percent(found.iter().sum(), u128::from(actual.total()));
-        vec![shown(overlap(estimated, &actual)), found.len().to_string(), share, of.to_string()]
-    };
-    let mut text = format!(
-        "calls: overlap of call graphs (Arnold & Grove); {} counted {origin}, {} in truth\n",
-        counted(estimated.len() as u64, "different call", "different calls"),
-        actual.len(),
-    );
-    let mut rows = vec![row(&estimated, "calls")];
-    if let Some(credited) = &estimate.file.calls.credited {
-        rows.push(row(&graph(&credited.calls), "calls, inlined ones credited by paths"));
-    }
-    let contexts = |profile: &Profile| profile.file.calls.sampled.as_ref()?.contexts.as_deref().map(tree);
-    if let (false, Some(estimated), Some(actual)) = (same, contexts(estimate), contexts(truth)) {
-        let shared = context_overlap(&estimated, &actual);
-        rows.push(vec![shown(shared), "-".into(), "-".into(), "contexts, samples of both".into()]);
-    }
-    text += &table(&["overlap", "found", "their share", "of"], &rows);
-    Some(text)
 }
 
 /// The calls whose shares differ most. Nothing if neither profile has any.
@@ -185,53 +196,4 @@ pub fn diff(before: &Profile, after: &Profile, top: usize, wanted: &impl Fn(u32)
 fn exists(profile: &Profile, edge: CallEdge) -> bool {
     let known = |id: MethodId| profile.file.methods.iter().any(|method| method.id == id.0);
     known(edge.site.caller) && known(edge.callee)
-}
-
-/// Rules for `check`: what is wrong, or why a rule does not apply.
-pub mod rules {
-    use super::{exact, graph, sampled};
-    use crate::commands::profile::model::Profile;
-    use holloway_vm::profiling::ProfileSpec;
-
-    type Findings = Result<Vec<String>, &'static str>;
-
-    /// The window of calls took the samples, unless some were forgotten.
-    pub fn window(profile: &Profile) -> Findings {
-        let Some(samples) = &profile.file.calls.sampled else { return Err("needs `cbs`") };
-        let spec = |text: &String| match text.parse() {
-            Ok(ProfileSpec::Cbs(options)) => Some(options),
-            _ => None,
-        };
-        let decays = profile.file.profilers.iter().find_map(spec).is_some_and(|options| options.decay > 0);
-        let sum = u128::from(graph(&samples.calls).total()) + u128::from(samples.roots);
-        let taken = u128::from(samples.window.taken);
-        let mut wrong = Vec::new();
-        if sum > taken || sum < taken && !decays {
-            wrong.push(format!("it took {taken}, and calls have {sum}"));
-        }
-        if samples.window.windows > samples.window.ticks {
-            wrong.push(format!("{} windows after {} ticks", samples.window.windows, samples.window.ticks));
-        }
-        if let Some(contexts) = &samples.contexts {
-            let sum = contexts.iter().map(|context| u128::from(context.count)).sum::<u128>();
-            if sum + u128::from(samples.roots) != taken {
-                wrong.push(format!("it took {taken}, and contexts have {sum}"));
-            }
-        }
-        Ok(wrong)
-    }
-
-    /// What was sampled was called: at least as often where each call is one opportunity, and at all where it may be two.
-    pub fn sampled_was_called(profile: &Profile) -> Findings {
-        let (Some(sampled), Some(exact)) = (sampled(profile), exact(profile)) else {
-            return Err("needs `calls` and `cbs`");
-        };
-        let places = super::places(profile);
-        let more = |&(edge, samples): &(_, u64)| u128::from(samples) > 2 * u128::from(exact.weight(edge));
-        let fault = |(edge, samples)| {
-            let calls = exact.weight(edge);
-            format!("{}: {samples} samples, called {calls} times", super::name(profile, &places, edge))
-        };
-        Ok(sampled.edges().into_iter().filter(more).map(fault).collect())
-    }
 }

@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::errors::{self, Failure};
 use crate::interpreter::machine::Object;
 use crate::layout::Header;
+use crate::loader::Method;
 use crate::natives::{self, NativeCall};
 use crate::vm::Machinery;
 use holloway_bytecode::Native;
@@ -52,6 +53,19 @@ pub(super) unsafe extern "C" fn yieldpoint(ctx: *mut Context, _: u64, _: u64, fr
         || switches != vm.statistics.thread_switches
         || super::library::is_superseded(vm, place)
         || super::library::wants_exit(vm)) as u64;
+}
+
+/// A method is entered that is listened to. `frame` is the frame pointer of its listener, which stands in its place. Gives where its code is.
+pub(super) unsafe extern "C" fn listen(
+    ctx: *mut Context,
+    method: *const Method,
+    frame: *const u64,
+) -> *const u8 {
+    // SAFETY: called by a listener, with the context of who calls.
+    let vm = unsafe { machinery(ctx) };
+    vm.position = Position::Stub(frame);
+    let function = vm.code.function_of(method);
+    crate::profiling::heard(vm, function)
 }
 
 /// Notes an error that comes out of a helper: the caller looks at the context's `leave`.

@@ -186,7 +186,7 @@ pub unsafe extern "C" fn listen_stub() {
         "mov rsp, rbp",
         "pop rbp",
         "jmp rax",
-        listen = sym crate::profiling::listen,
+        listen = sym super::helpers::listen,
     )
 }
 

@@ -2,18 +2,14 @@
 //! ([`holloway_profilers::calls::Bursts`]; what others did by patching the code).
 //!
 //! Nothing is patched here. Code calls methods through their slots, and while a method is listened to, its slot leads to a
-//! listener of its own (`crate::compiled::stubs::listener`), which calls [`listen`] and goes on to the code; with the last
+//! listener of its own (`crate::compiled::stubs::listener`), which calls [`heard`] and goes on to the code; with the last
 //! entry of the burst, the slot leads to the code itself. So the machine code is that of a run without profilers, and once a
 //! listener is out, nothing is left of it. What is called from the interpreter goes through the slot as well; what is inlined, or
 //! interpreted, is not heard.
 
 use super::spec::OneShotOptions;
 use crate::compiled::Level;
-use crate::compiled::frames::Position;
-use crate::compiled::helpers::machinery;
 use crate::compiled::library;
-use crate::context::Context;
-use crate::loader::Method;
 use crate::vm::Machinery;
 use holloway_bytecode::FunctionId;
 use holloway_profilers::MethodId;
@@ -110,17 +106,8 @@ impl Machinery {
     }
 }
 
-/// The method is entered, and is listened to. `frame` is the frame pointer of the listener, which stands in the place of the method.
-/// Gives where its code is.
-pub(crate) unsafe extern "C" fn listen(
-    ctx: *mut Context,
-    method: *const Method,
-    frame: *const u64,
-) -> *const u8 {
-    // SAFETY: called by a listener with the context of the code that calls, while no reference into the machinery is held.
-    let vm = unsafe { machinery(ctx) };
-    vm.position = Position::Stub(frame);
-    let function = vm.code.function_of(method);
+/// A method is entered that is listened to; the thread stands at the call. Gives where its code is.
+pub(crate) fn heard(vm: &mut Machinery, function: FunctionId) -> *const u8 {
     let callee = MethodId(function.0);
     let mut caller = None;
     vm.walk_current(&mut |at| {

@@ -53,7 +53,7 @@ pub use instrument::{
     PathTableCells, ReceiverTable, Roots, Storage, VersionCalls, VersionEdges, VersionPaths,
 };
 pub use listeners::HeardCalls;
-pub(crate) use listeners::listen;
+pub(crate) use listeners::heard;
 pub use moments::CallMoment;
 pub(crate) use moments::tick;
 pub use spec::{

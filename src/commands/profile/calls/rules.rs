@@ -1,3 +1,6 @@
+//! Rules of `check` about calls: what is wrong, or why a rule does not apply. Estimates are no more than what was called, and samplers have as
+//! many calls as they say they took.
+
 use super::super::model::Profile;
 use super::{exact, graph, name, places, sampled};
 use holloway_profilers::MethodId;

@@ -56,10 +56,10 @@ pub use listeners::HeardCalls;
 pub(crate) use listeners::heard;
 pub use moments::CallMoment;
 pub(crate) use moments::tick;
+pub use receivers::{Reached, ReceiverOutcome, ReceiverWindow};
 pub use spec::{
     CallsAt, CbsOptions, IcacheOptions, OneShotOptions, PepOptions, ProfileOptions, ProfileSpec, Snapshots,
 };
-pub use receivers::{Reached, ReceiverOutcome, ReceiverWindow};
 pub use state::{PathEnd, Version};
 pub(crate) use state::{
     Profiling, Taken, count_new_path, grow_forest, plant_forest, sample_path, trace_step, yieldpoint,

@@ -7,9 +7,9 @@
 use super::calls::{self, CallSampler};
 use super::counters::{CounterArea, CounterNumbers};
 use super::instrument::{Instrumentation, Instrumented, PathTableCells, VersionCalls, VersionPaths};
-use super::receivers::{ReceiverWindow, SampledReceivers, on_path};
 use super::listeners::Listeners;
 use super::moments::Moments;
+use super::receivers::{ReceiverWindow, SampledReceivers, on_path};
 use super::spec::{CallsAt, ProfileOptions};
 use super::tally::{Counted, TableCells, Tally};
 use super::threads::{CountedThread, Tallies};

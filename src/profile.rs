@@ -14,7 +14,9 @@ pub struct ProfileArguments {
     /// Run a profiler (may be given several times): in compiled code edges, blpp[:storage=array|hash],
     /// pep[:samples=64,stride=17,schedule=simplified|arnold-grove|timer,placement=smart|naive|hot], kblpp[:k=8]; in all
     /// code calls, cbs[:samples=16,stride=3,schedule=arnold-grove|simplified|timer,at=prologue|both,depth=1,decay=0],
-    /// oneshot[:burst=100,level=o0|o1|o2], icache[:entries=8,sites=tables|all]
+    /// oneshot[:burst=100,level=o0|o1|o2], icache[:entries=8,sites=tables|all]; in the interpreter
+    /// btb[:depth=16,period=4099,ticks=0,backend=recorder|burst,cap=1024,weights=em|equal|prior|prior-em,
+    /// exact=no|yes]
     #[arg(long = "profile", value_name = "SPEC", help_heading = "Profiling")]
     pub specs: Vec<ProfileSpec>,
     /// Count by green thread, too: the profile has each thread's part
@@ -66,7 +68,8 @@ impl ProfileArguments {
     /// A profiler that needs compiled code, if one was asked for.
     pub fn of_compiled_code(&self) -> Option<ProfileSpec> {
         let anywhere = |spec: &ProfileSpec| {
-            matches!(spec, ProfileSpec::Calls | ProfileSpec::Cbs(_) | ProfileSpec::Icache(_))
+            use ProfileSpec::*;
+            matches!(spec, Calls | Cbs(_) | Icache(_) | Btb(_))
         };
         self.specs.iter().copied().find(|spec| !anywhere(spec))
     }

@@ -1,11 +1,13 @@
 //! `holloway dump`: what the stages of the compiler make of a program, on standard output.
 
+pub mod arguments;
+
 use super::print;
 use crate::compile::{compile_file, read_source};
 use crate::inspect::{self, DumpRequest};
-use crate::options::{DumpArguments, Stage};
 use crate::report::{EXIT_USAGE, Stop, color, say};
 use crate::source_lines::SourceLines;
+use arguments::{DumpArguments, Stage};
 use holloway_bytecode::cfg::{Cfg, DotOptions};
 use holloway_bytecode::text::{PrintOptions, Printer};
 use holloway_bytecode::{FunctionId, Position, Program};

@@ -33,7 +33,7 @@ impl Mode {
 const INTERPRETED: &[&str] = &["tail", "loop", "gc-stress", "virtual-timer"];
 
 /// The modes with virtual time, besides the one that is named after it.
-const VIRTUAL: &[&str] = &["profiled", "profiled-deopt-7"];
+const VIRTUAL: &[&str] = &["profiled", "profiled-deopt-7", "burst"];
 
 /// All modes. The first is the one whose results `BLESS` writes down.
 pub const MODES: &[Mode] = &[
@@ -52,6 +52,7 @@ pub const MODES: &[Mode] = &[
     Mode { name: "o2-gc-stress", apply: compiled_gc_stress },
     Mode { name: "profiled", apply: profiled },
     Mode { name: "profiled-deopt-7", apply: profiled_deopt },
+    Mode { name: "burst", apply: burst },
 ];
 
 /// The optimizing tier, with Cranelift's verifier.
@@ -137,6 +138,14 @@ fn profiled_deopt(options: &mut VmOptions) {
     };
     profile(options);
     options.profile.per_thread = true;
+}
+
+/// Compiled code is left for bursts of branch traces very often.
+fn burst(options: &mut VmOptions) {
+    compiled(options, Level::O2);
+    options.timer = TimerSource::Virtual(11);
+    let spec = "btb:backend=burst,depth=9,spread=0".parse().expect("a profiler");
+    options.profile.add(spec).expect("each once");
 }
 
 fn profile(options: &mut VmOptions) {

@@ -76,6 +76,8 @@ pub struct Context {
     pub result: u64,
     /// The address to which a frame returns that goes on in the interpreter.
     pub continue_at: *const u8,
+    /// The running thread is recorded: the interpreter's recording copy runs. Looked at on slow paths only.
+    pub recording: bool,
     /// Live values of compiled code that is left, and arguments of natives.
     pub exits: [u64; EXITS],
 }
@@ -108,6 +110,7 @@ impl Default for Context {
             leave: 0,
             result: 0,
             continue_at: std::ptr::null(),
+            recording: false,
             exits: [0; EXITS],
         }
     }

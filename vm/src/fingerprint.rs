@@ -44,10 +44,15 @@ impl Default for Fingerprint {
 
 /// A number for the code of a function; branch counters in it do not count.
 pub fn of_function(function: &Function) -> String {
+    Fingerprint::from(number_of_function(function)).text()
+}
+
+/// The same as a number.
+pub fn number_of_function(function: &Function) -> u64 {
     let mut hash = Fingerprint::new();
     hash.bytes(&(function.registers.len() as u64).to_le_bytes());
     function.code.iter().for_each(|word| hash.bytes(&word.to_le_bytes()));
-    hash.text()
+    hash.value()
 }
 
 /// A number for the code of a program and the names in it.

@@ -76,7 +76,7 @@ pub struct LoadedCode {
 /// The word at which the stub below a thread's first frame begins: a call that never happened, then `halt`.
 const STUB: usize = 0;
 /// Words of the stub.
-const STUB_WORDS: usize = 2;
+pub(crate) const STUB_WORDS: usize = 2;
 
 impl LoadedCode {
     /// Lays out the words of all functions; [`LoadedCode::link`] fills them in.
@@ -286,6 +286,16 @@ impl LoadedCode {
             let distance = *call.cast::<u16>().add(2) as usize;
             (call, base.sub(distance))
         }
+    }
+
+    /// How many words all code has, the stub included.
+    pub fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The number of the word at a code address.
+    pub fn word_of(&self, pc: *const u64) -> usize {
+        (pc as usize - self.words.as_ptr() as usize) / 8
     }
 
     /// The address of a place in a function.

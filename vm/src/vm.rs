@@ -201,6 +201,7 @@ impl Vm {
             ..Context::default()
         });
         profiling.attach(&mut context);
+        profiling.make_recorder(&program, &code, &mut context)?;
         let tiers = std::mem::take(&mut options.tiers);
         if let Some(advice) = &tiers.replay {
             advice.check(&program).map_err(|why| format!("the advice does not fit the program: {why}"))?;

@@ -6,6 +6,7 @@ use super::load::load;
 use super::metrics::{EdgeScore, edge_score, lengths, named, weight_matching};
 use super::model::{Origin, Profile};
 use super::text::{counted, score, table};
+use super::traces;
 use crate::options::{AccuracyArguments, Percent};
 use crate::report::Stop;
 use holloway_profilers::edges::EdgeProfile;
@@ -29,6 +30,7 @@ pub fn accuracy(arguments: &AccuracyArguments) -> Result<String, Stop> {
         paths(&sampled, truth, hot, arguments.hot),
         (!edge_rows(&sampled, truth).is_empty()).then(|| edges(&sampled, truth)),
         calls::accuracy(&sampled, truth),
+        traces::accuracy(&sampled, truth, hot, arguments.hot),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     match parts.is_empty() {
@@ -44,6 +46,11 @@ pub fn accuracy(arguments: &AccuracyArguments) -> Result<String, Stop> {
 /// A percentage as a fraction of whole numbers.
 pub fn share(percent: Percent) -> Result<Share, Stop> {
     Share::new((percent.0 / 100.0 * PARTS as f64).round() as u64, PARTS).map_err(Stop::usage)
+}
+
+/// The same as a number.
+pub fn hot_share(percent: Percent) -> f64 {
+    percent.0 / 100.0
 }
 
 /// Wall's weight matching, by both flows. Nothing if one side has no paths.

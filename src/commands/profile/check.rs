@@ -12,6 +12,7 @@ use super::calls::{self, rules};
 use super::load::read;
 use super::model::{PathCounts, Profile};
 use super::text::counted;
+use super::traces;
 use super::wellformed::problems;
 use crate::options::{CheckProfileArguments, Percent};
 use crate::report::{EXIT_PROGRAM, Stop};
@@ -49,6 +50,7 @@ pub fn check(arguments: &CheckProfileArguments) -> Result<(String, ExitCode), St
         paths(&profile, &profile, share(HOT)?, HOT),
         (!super::accuracy::edge_rows(&profile, &profile).is_empty()).then(|| edges(&profile, &profile)),
         calls::accuracy(&profile, &profile),
+        traces::accuracy(&profile, &profile, share(HOT)?, HOT),
     ];
     for part in parts.into_iter().flatten() {
         text.push('\n');
@@ -73,6 +75,7 @@ const RULES: &[Rule] = &[
     ("what was sampled was called", rules::sampled_was_called),
     ("listeners heard the entries of their bursts, and these were calls", rules::heard),
     ("what inline caches counted was called", rules::cached),
+    ("the weights of paths are the samples of branch traces", traces::weights),
     ("no more paths begin at a cut than end there", cuts),
     ("no code is left by an exit more often than it was entered", entries),
     ("the forest's single paths are the exact paths", single_paths),

@@ -7,6 +7,7 @@
 //! | [`model`] | a profile to ask: paths that are the same are one, whatever version of the code ran them |
 //! | [`metrics`] | how close one is to another |
 //! | `calls` | call graphs: shown, compared, checked |
+//! | `traces` | paths from branch traces: shown, compared, checked |
 //! | `text` | names of paths and branches, columns |
 //! | [`show`], [`diff`], [`check`], [`accuracy`], [`export`] | the commands |
 //!
@@ -25,6 +26,7 @@ pub mod show;
 #[cfg(test)]
 mod tests;
 mod text;
+mod traces;
 mod wellformed;
 
 use super::print;

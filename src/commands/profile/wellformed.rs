@@ -31,6 +31,7 @@ pub fn problems(file: &ProfileFile) -> Vec<String> {
     }
     look.calls("", &file.calls);
     look.over_time();
+    look.traces();
     look.profilers();
     look.threads();
     look.problems
@@ -136,6 +137,45 @@ impl<'f> Look<'f> {
         self.sum(&name, sum);
     }
 
+    fn traces(&mut self) {
+        let Some(traces) = &self.file.traces else { return };
+        let mut known = BTreeSet::new();
+        let mut sum = 0u128;
+        for (number, path) in traces.paths.iter().enumerate() {
+            let whose = format!("path {number} of branch traces");
+            self.place(&whose, &path.begin);
+            self.place(&whose, &path.end);
+            if path.begin.method != path.end.method {
+                self.wrong(format_args!("{whose} begins and ends in different methods"));
+            }
+            if !known.insert((path.begin.method, &path.blocks)) {
+                self.wrong(format_args!("{whose} is there twice"));
+            }
+            if path.blocks.is_empty() {
+                self.wrong(format_args!("{whose} has no block"));
+            }
+            if !(0.0..=MOST as f64).contains(&path.weight) {
+                self.wrong(format_args!("{whose} has a weight of {}", path.weight));
+            }
+            self.arms(&whose, &path.branches);
+            sum += u128::from(path.count.unwrap_or(0)) * (path.branches.len() as u128 + 1);
+        }
+        self.sum(&"the full paths of regions", sum);
+        if traces.paths.iter().any(|path| path.count.is_some() != traces.paths[0].count.is_some()) {
+            self.wrong("some paths of branch traces have exact counts, and others have none");
+        }
+        for (number, run) in traces.runs.iter().enumerate() {
+            self.method(&format!("run {number} of branch traces"), run.method);
+            if run.blocks.is_empty() {
+                self.wrong(format_args!("run {number} of branch traces has no block"));
+            }
+        }
+        let counts = traces.runs.iter().map(|run| run.count);
+        let counts = counts.chain(traces.discarded.values().copied());
+        let counts = counts.chain([traces.samples, traces.lost, traces.empty, traces.without_edge]);
+        self.sum(&"branch traces", counts.map(u128::from).sum());
+    }
+
     fn sum(&mut self, whose: &dyn Display, sum: u128) {
         if sum > MOST {
             self.wrong(format_args!("the counts of {whose} add up to more than can be: {sum}"));
@@ -164,21 +204,7 @@ impl<'f> Look<'f> {
                     self.wrong(format_args!("{whose} {what} in a way that is not known: {word:?}"));
                 }
             }
-            for &(branch, arm) in &path.branches {
-                match self.file.branches.get(branch as usize) {
-                    None => {
-                        let there = self.file.branches.len();
-                        self.wrong(format_args!("{whose} refers to branch {branch}, and there are {there}"));
-                    }
-                    Some(known) if arm >= known.arms => {
-                        let arms = known.arms;
-                        self.wrong(format_args!(
-                            "{whose} has arm {arm} of branch {branch}, which has {arms}"
-                        ));
-                    }
-                    Some(_) => {}
-                }
-            }
+            self.arms(&whose, &path.branches);
             if path.branches.len() > path.length as usize {
                 let (branches, length) = (path.branches.len(), path.length);
                 self.wrong(format_args!("{whose} has {branches} branches and a length of {length}"));
@@ -398,6 +424,23 @@ impl<'f> Look<'f> {
                 }
                 let sum = counts.iter().map(|&(_, count)| u128::from(count)).sum();
                 self.sum(&"a moment", sum);
+            }
+        }
+    }
+
+    /// Branches of a path, by position in the table, with how they went.
+    fn arms(&mut self, whose: &dyn Display, branches: &[(u32, u32)]) {
+        for &(branch, arm) in branches {
+            match self.file.branches.get(branch as usize) {
+                None => {
+                    let there = self.file.branches.len();
+                    self.wrong(format_args!("{whose} refers to branch {branch}, and there are {there}"));
+                }
+                Some(known) if arm >= known.arms => {
+                    let arms = known.arms;
+                    self.wrong(format_args!("{whose} has arm {arm} of branch {branch}, which has {arms}"));
+                }
+                Some(_) => {}
             }
         }
     }

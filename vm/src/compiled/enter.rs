@@ -14,6 +14,7 @@ use crate::errors::{self, Raised};
 use crate::interpreter::machine::{FRAME_HEADER, Machine, Slow};
 use crate::interpreter::slow::slow_path;
 use crate::loader::Method;
+use crate::profiling::Surprise;
 use crate::vm::Machinery;
 use holloway_bytecode::{Function, FunctionId, Type};
 use std::mem::MaybeUninit;
@@ -119,7 +120,9 @@ unsafe fn run(
     // SAFETY: by the caller's promise.
     let result = unsafe { stubs::enter_compiled(code, arguments) };
     // SAFETY: as above.
-    let thread = unsafe { (*vm).threads.current_mut() };
+    let vm = unsafe { &mut *vm };
+    vm.note_surprise(Surprise::Interrupted);
+    let thread = vm.threads.current_mut();
     thread.crossing = crossing.previous;
     machine.base = thread.stack.start().wrapping_add(base);
     result
@@ -266,6 +269,10 @@ pub(super) unsafe fn in_segment(
         leave::propagate(vm, frame);
         return 0;
     }
+    if vm.profiling.stays_interpreted() {
+        leave::leave_caller(vm, frame);
+    }
+    let thread = vm.threads.current_mut();
     // The stub below the first frame takes the result into its register 0.
     // SAFETY: the segment begins with the two words of the header.
     unsafe { *thread.stack.start().add(start) }

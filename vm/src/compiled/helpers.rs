@@ -31,6 +31,7 @@ pub(super) unsafe extern "C" fn yieldpoint(ctx: *mut Context, _: u64, _: u64, fr
     let place = vm.context.exit_place;
     vm.position = Position::Compiled(frame, place);
     let switches = vm.statistics.thread_switches;
+    vm.profiling.compiled_code_runs();
     let kind = match vm.context.kind {
         kind if kind == YieldKind::Prologue as u32 => YieldKind::Prologue,
         kind if kind == YieldKind::Epilogue as u32 => YieldKind::Epilogue,
@@ -52,6 +53,7 @@ pub(super) unsafe extern "C" fn yieldpoint(ctx: *mut Context, _: u64, _: u64, fr
         || !valid
         || switches != vm.statistics.thread_switches
         || super::library::is_superseded(vm, place)
+        || vm.profiling.stays_interpreted()
         || super::library::wants_exit(vm)) as u64;
 }
 

@@ -57,6 +57,23 @@ pub(crate) fn hot_loop(vm: *mut Machinery, machine: &mut Machine, often: bool) -
     enter::run_loop(vm, machine, function, code)
 }
 
+/// The thread stands at a loop header and wants to leave the interpreter: is there code for the loop. If there is only code for the method
+/// around it, it gets some if it `asks`.
+pub(crate) fn loop_has_code(vm: &mut Machinery, pc: *const u64, asks: bool) -> bool {
+    let Some((function, pc)) = vm.code.locate(pc) else { return false };
+    install_finished(vm);
+    let state = &vm.compiled.functions[function.index()];
+    if state.loops.contains_key(&pc) {
+        return true;
+    }
+    if asks
+        && let Some(level) = state.method.and_then(|id| vm.compiled.map.get(id)).map(|object| object.level)
+    {
+        ask(vm, function, Entry::Loop(pc), level, Urgency::InOrder);
+    }
+    vm.compiled.functions[function.index()].loops.contains_key(&pc)
+}
+
 /// A loop without code left the interpreter: is it time to think about it.
 fn consider_loop(vm: &mut Machinery, function: FunctionId, pc: u32, often: bool) {
     let entry = Entry::Loop(pc);

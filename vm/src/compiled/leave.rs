@@ -22,6 +22,9 @@ use crate::vm::Machinery;
 use holloway_bytecode::{FunctionId, calls, code};
 use holloway_profilers::stream::Lost;
 
+/// The reason of sites that are calls.
+const CALL: &str = "call";
+
 /// A frame to be rebuilt.
 #[derive(Debug)]
 pub struct PendingFrame {
@@ -78,6 +81,9 @@ pub(super) unsafe extern "C" fn deoptimize(ctx: *mut Context, at: u64, frame: *m
         (None, false) => Lost::Deoptimized,
     };
     vm.profiling.ended(id, &site, reason);
+    if site.reason != CALL {
+        vm.profiling.compiled_code_runs();
+    }
     if unwinding && (vm.stop.is_some() || !can_catch(vm, &site)) {
         propagate(vm, frame);
         return ctx as u64;
@@ -203,6 +209,21 @@ pub(super) fn propagate(vm: &mut Machinery, frame: *const u64) {
         let Some(object) = vm.compiled.map.find(address) else { unreachable!("callers are compiled code") };
         let Some(call) = object.call(address) else { return };
         *returns = object.address.add(call.landing as usize) as u64;
+    }
+}
+
+/// The frame of a stub is to return to where its caller, if that is compiled code, goes on in the interpreter.
+pub(super) fn leave_caller(vm: &Machinery, frame: *const u64) {
+    // SAFETY: `frame` is a frame pointer: above it lies the return address.
+    unsafe {
+        let returns = frame.add(1).cast_mut();
+        let address = *returns as *const u8;
+        if address != stubs::enter_return()
+            && let Some(object) = vm.compiled.map.find(address)
+            && let Some(call) = object.call(address)
+        {
+            *returns = object.address.add(call.landing as usize) as u64;
+        }
     }
 }
 

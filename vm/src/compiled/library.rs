@@ -455,6 +455,7 @@ pub(super) fn note_exit(vm: &mut Machinery, id: CodeId, site: u32, unwinding: bo
     let tables = &object.tables.sites[site as usize];
     let reason = match tables.reason {
         "call" if unwinding => "exception",
+        "call" if vm.profiling.stays_interpreted() => "sample",
         "call" => "invalid",
         reason => reason,
     };

@@ -8,7 +8,7 @@
 use super::bodies;
 use super::machine::{Flow, Machine, Slow};
 use super::quick::Quick;
-use super::slow;
+use super::{record, slow};
 use crate::context::Context;
 use holloway_bytecode::Op;
 
@@ -32,7 +32,13 @@ impl Default for Dispatch {
 ///
 /// # Safety
 /// `machine` must satisfy what [`super::machine`] states: verified and loaded code, a frame on the running thread's stack.
-pub unsafe fn run(machine: Machine, dispatch: Dispatch) -> bool {
+pub unsafe fn run(mut machine: Machine, dispatch: Dispatch) -> bool {
+    if records(machine.ctx) {
+        if let Some(returned) = record::run(machine) {
+            return returned;
+        }
+        resume(&mut machine);
+    }
     #[cfg(tail_dispatch)]
     if dispatch == Dispatch::Tail {
         return tail::start(machine);
@@ -41,8 +47,14 @@ pub unsafe fn run(machine: Machine, dispatch: Dispatch) -> bool {
     run_loop(machine)
 }
 
-/// What a slow path said: go on at the machine's `resume_pc`, or leave.
-fn resume(machine: &mut Machine) {
+/// Is the running thread recorded. Asked where code is entered and after slow paths only.
+fn records(ctx: *mut Context) -> bool {
+    // SAFETY: the context is live while code runs in it.
+    unsafe { (*ctx).recording }
+}
+
+/// What a slow path said: go on at the context's `resume_pc`.
+pub(super) fn resume(machine: &mut Machine) {
     // SAFETY: the context is live while code runs in it.
     unsafe {
         machine.pc = (*machine.ctx).resume_pc;
@@ -85,6 +97,21 @@ mod tail {
         }
         // No local whose address is taken: the call of the next handler must be a jump.
         // SAFETY: the context is live while code runs.
+        let (pc, base) = unsafe { ((*ctx).resume_pc, (*ctx).resume_base) };
+        if records(ctx) {
+            return recorded(pc, base, ctx, table);
+        }
+        next(Machine { pc, base, ctx }, table)
+    }
+
+    /// Records for as long as that is wanted.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn recorded(pc: *const u64, base: *mut u64, ctx: *mut Context, table: &'static Table) -> bool {
+        if let Some(returned) = record::run(Machine { pc, base, ctx }) {
+            return returned;
+        }
+        // SAFETY: as above.
         let (pc, base) = unsafe { ((*ctx).resume_pc, (*ctx).resume_base) };
         next(Machine { pc, base, ctx }, table)
     }
@@ -150,7 +177,7 @@ mod tail {
 
 /// The numbers of all opcodes under one roof.
 #[allow(non_upper_case_globals)]
-mod number {
+pub(super) mod number {
     use super::{Op, Quick};
     macro_rules! op_numbers {
         ($([$variant:ident $mnemonic:literal $shape:ident ($($operand:tt)*)] $doc:literal;)*) => {
@@ -168,7 +195,7 @@ macro_rules! step_ops {
     ($([$variant:ident $mnemonic:literal $shape:ident ($($operand:tt)*)] $doc:literal;)*) => {
         /// One instruction by `match`.
         #[inline(always)]
-        fn step(m: &mut Machine) -> Flow {
+        pub(super) fn step(m: &mut Machine) -> Flow {
             // SAFETY: `pc` points at loaded code.
             match unsafe { *m.pc.cast::<u8>() } {
                 $(number::$variant => bodies::$variant(m),)*
@@ -203,6 +230,12 @@ fn run_loop(mut m: Machine) -> bool {
                     return false;
                 }
                 resume(&mut m);
+                if records(m.ctx) {
+                    if let Some(returned) = record::run(m) {
+                        return returned;
+                    }
+                    resume(&mut m);
+                }
             }
         }
     }

@@ -88,6 +88,8 @@ fn change_tier(ctx: *mut Context, mut machine: Machine, why: Slow) -> bool {
             (result, why == Slow::HotLoop)
         };
         match result {
+            // SAFETY: as above.
+            Ok(()) if unsafe { (*vm).profiling.stays_interpreted() } => true,
             Ok(()) => hot::hot_loop(vm, &mut machine, count),
             // SAFETY: as above.
             Err(failure) => return fail(unsafe { &mut *vm }, machine.pc, machine.base, failure),
@@ -104,7 +106,11 @@ fn change_tier(ctx: *mut Context, mut machine: Machine, why: Slow) -> bool {
 /// The method that the call at the machine's place enters has been entered often.
 fn hot_method(vm: &mut Machinery, machine: &Machine) {
     let function = vm.code.function_of(called(machine));
-    hot::hot_method(vm, function);
+    match vm.profiling.in_burst() {
+        // It is interpreted for a sample only; perhaps its code is part of that of its callers.
+        true => vm.code.lower_threshold(function),
+        false => hot::hot_method(vm, function),
+    }
 }
 
 /// The method that the call at the machine's place calls.
@@ -176,6 +182,7 @@ fn fail(vm: &mut Machinery, pc: *const u64, base: *mut u64, failure: Failure) ->
     };
     match errors::raise(vm, pc, base, error) {
         Raised::Caught(pc, base) => {
+            vm.note_surprise(profiling::Surprise::Caught);
             vm.context.resume_pc = pc;
             vm.context.resume_base = base;
             true

@@ -3,6 +3,7 @@
 use super::calls::{CreditedCalls, SampledCalls};
 use super::listeners::HeardCalls;
 use super::moments::CallMoment;
+use super::recorder::{CollectedTraces, Moved, Recorder};
 use super::spec::ProfileOptions;
 use super::state::{Profiling, Version};
 use super::tally::Counted;
@@ -112,6 +113,10 @@ pub struct Collected {
     pub threads: Option<Vec<CountedThread>>,
     /// Every step, if steps are traced.
     pub trace: Vec<Traced>,
+    /// Branch traces.
+    pub traces: Option<CollectedTraces>,
+    /// Every move of interpreted code, if branch traces are made and steps are traced.
+    pub moves: Vec<Moved>,
 }
 
 impl Iterated {
@@ -215,9 +220,12 @@ pub(crate) fn collect(vm: &Machinery) -> Collected {
     for thread in threads.iter_mut().flatten() {
         thread.calls = calls_of_thread(vm, &calls, &thread.counted);
     }
+    let baseline = baseline(vm);
+    let recorder = profiling.recorder.as_deref();
+    let traces = recorder.and_then(|recorder| recorder.traces(&vm.program, &baseline));
     Collected {
         options: profiling.options,
-        baseline: baseline(vm),
+        baseline,
         versions: profiling.versions(),
         edges: profiling.options.edges.then_some(counted.edges),
         paths: profiling.options.blpp.is_some().then_some(counted.paths),
@@ -232,5 +240,7 @@ pub(crate) fn collect(vm: &Machinery) -> Collected {
         credited_calls: profiling.credited_calls(),
         call_moments: profiling.moments.as_ref().map_or_else(Vec::new, |moments| moments.taken.clone()),
         trace: profiling.trace.steps.clone(),
+        traces,
+        moves: recorder.map_or_else(Vec::new, Recorder::moves),
     }
 }

@@ -6,8 +6,10 @@
 //! by that paths of different versions, runs and builds can be told to be the same.
 
 mod threads;
+mod traces;
 
 pub use threads::ThreadRecord;
+pub use traces::{RegionPathRecord, RunRecord, TraceRecords};
 
 use super::call_records::{self, CallRecords};
 use super::collect::{Collected, CollectedVersion, Iterated};
@@ -61,6 +63,9 @@ pub struct ProfileFile {
     /// Calls. Older files have none.
     #[serde(default)]
     pub calls: CallRecords,
+    /// Paths from branch traces, if they were made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traces: Option<TraceRecords>,
     /// Paths that were begun and dropped, by reason.
     pub dropped: BTreeMap<String, u64>,
     /// Work on tables.
@@ -236,6 +241,8 @@ impl ProfileFile {
         let by_thread = self.threads.iter().flatten().flat_map(|thread| thread.edges.iter().flatten());
         let edges = edges.chain(by_thread).map(|&(branch, _)| branch);
         let on_paths = self.paths.iter().flat_map(|path| path.branches.iter().map(|&(branch, _)| branch));
+        let of_regions = self.traces.iter().flat_map(|traces| &traces.paths);
+        let on_paths = on_paths.chain(of_regions.flat_map(|path| path.branches.iter().map(|at| at.0)));
         match edges.chain(on_paths).find(|&branch| branch >= branches) {
             Some(branch) => Err(format!("it refers to branch {branch}, and there are {branches}")),
             None => Ok(()),
@@ -263,6 +270,7 @@ impl ProfileFile {
             writer.methods.insert(method);
             writer.place(method, position)
         });
+        let traces = found.traces.as_ref().map(|traces| writer.traces(traces));
         ProfileFile {
             format: FORMAT.into(),
             version: VERSION,
@@ -281,6 +289,7 @@ impl ProfileFile {
                 .map(|sampled| SampleRecord { paths: count_records(&sampled.paths), window: sampled.window }),
             iterated: found.iterated.as_ref().map(forest_record),
             calls,
+            traces,
             dropped: dropped(&found.losses),
             work: WorkRecord { hash_operations: found.hash_operations, hash_probes: found.hash_probes },
             threads,

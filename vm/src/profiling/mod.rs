@@ -14,6 +14,7 @@
 //! | `moments` | estimates of calls as they were while the program ran |
 //! | `state` | the profilers at work: ends of paths, yieldpoints |
 //! | `trace` | for tests: every step of compiled code |
+//! | `recorder` | branch traces, from what the interpreter tells of its moves |
 //! | `collect` | what they found |
 //! | [`file`], `call_records` | the same as a file |
 //!
@@ -30,6 +31,7 @@ mod instrument;
 mod listeners;
 mod moments;
 mod receivers;
+mod recorder;
 mod spec;
 mod state;
 mod tally;
@@ -57,8 +59,11 @@ pub(crate) use listeners::heard;
 pub use moments::CallMoment;
 pub(crate) use moments::tick;
 pub use receivers::{Reached, ReceiverOutcome, ReceiverWindow};
+pub use recorder::{CollectedTraces, Moved, region_graphs};
+pub(crate) use recorder::{Event, Recorder, Surprise};
 pub use spec::{
-    CallsAt, CbsOptions, IcacheOptions, OneShotOptions, PepOptions, ProfileOptions, ProfileSpec, Snapshots,
+    Backend, BtbOptions, CallsAt, CbsOptions, IcacheOptions, OneShotOptions, PepOptions, ProfileOptions,
+    ProfileSpec, Snapshots, Weights,
 };
 pub use state::{PathEnd, Version};
 pub(crate) use state::{

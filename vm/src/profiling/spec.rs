@@ -10,11 +10,15 @@
 //! | `cbs[:samples=16,stride=3,schedule=arnold-grove,at=prologue,skip=round-robin,overrun=ignore,seed=0,depth=1,decay=0,credit=none]` | counter-based samples of calls |
 //! | `oneshot[:burst=100,level=o0]` | the first calls of methods that have reached a level |
 //! | `icache[:entries=8,sites=tables]` | counts of calls in polymorphic inline caches |
+//! | `btb[:depth=16,period=4099,ticks=0,spread=25,seed=0,backend=recorder\|burst,cap=1024,weights=em,cold=0,calls=rejoin,exact=no]` | paths from branch traces |
 //!
 //! Each key is a line of a profiler's table below; the error messages are made from these lines.
 
 use super::instrument::{CacheInstrumentation, Instrumentation, PathInstrumentation, Storage};
 use crate::compiled::Level;
+use holloway_profilers::btb::{
+    ColdEdges, Crossing, Em, EstimateOptions, FirstGuess, Period, RegionOptions, Ring, Weighting,
+};
 use holloway_profilers::kblpp::K;
 use holloway_profilers::paths::Placement;
 use holloway_profilers::schedule::{Overrun, Parameters, Shape, Skip};
@@ -44,6 +48,8 @@ pub struct ProfileOptions {
     pub icache: Option<IcacheOptions>,
     /// Estimates of calls are kept as they are while the program runs.
     pub snapshots: Option<Snapshots>,
+    /// Paths from branch traces.
+    pub btb: Option<BtbOptions>,
     /// Every step of code whose paths are profiled: for tests, which no spec asks for.
     pub traced: bool,
 }
@@ -70,6 +76,74 @@ pub struct CbsOptions {
     pub decay: u64,
     /// Inlined calls are credited through the paths that PEP samples.
     pub credit: bool,
+}
+
+/// How branch traces are made, and what is made of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BtbOptions {
+    /// So many taken branches are in a trace.
+    pub depth: u32,
+    /// Who fills the buffer.
+    pub backend: Backend,
+    /// When a sample is due.
+    pub period: Period,
+    /// The distance between samples varies by so many percent of the period.
+    pub spread: u32,
+    /// For the distances.
+    pub seed: u64,
+    /// A region has fewer paths.
+    pub cap: u32,
+    /// How a partial path is divided among the full paths that contain it.
+    pub weights: Weights,
+    /// Paths with an edge are left out that has less than so many percent of its branch; 0 for none.
+    pub cold: u32,
+    /// What calls do to a path.
+    pub crossing: Crossing,
+    /// The full paths are counted, too.
+    pub exact: bool,
+}
+
+impl BtbOptions {
+    /// How regions are formed.
+    pub fn regions(&self) -> RegionOptions {
+        RegionOptions { cap: self.cap, ..RegionOptions::default() }
+    }
+
+    /// How weights are found.
+    pub fn estimate(&self) -> EstimateOptions {
+        let weighting = Weighting {
+            first: match self.weights {
+                Weights::Equal | Weights::Em => FirstGuess::Equal,
+                Weights::Prior | Weights::PriorEm => FirstGuess::EdgeProfile,
+            },
+            em: matches!(self.weights, Weights::Em | Weights::PriorEm).then(Em::default),
+            cold: (self.cold > 0).then(|| ColdEdges { fraction: f64::from(self.cold) / 100.0 }),
+            most_matches: None,
+        };
+        EstimateOptions { regions: self.regions(), weighting }
+    }
+}
+
+/// Who fills the buffer of branch traces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Backend {
+    /// The interpreter, all the time.
+    Recorder,
+    /// The interpreter, from when a sample is due until the buffer is full; compiled code is left for that long.
+    Burst,
+}
+
+/// How a partial path is divided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Weights {
+    /// Equally, as in the paper.
+    Equal,
+    /// By expectation-maximisation.
+    Em,
+    /// By an edge profile: that of the interpreter.
+    Prior,
+    /// Both, the edge profile first.
+    PriorEm,
 }
 
 /// Yieldpoints of calls.
@@ -139,6 +213,8 @@ pub enum ProfileSpec {
     OneShot(OneShotOptions),
     /// `icache`.
     Icache(IcacheOptions),
+    /// `btb`.
+    Btb(BtbOptions),
 }
 
 /// The profilers by name, with a key and its values for each parameter.
@@ -176,6 +252,22 @@ const PROFILERS: &[(&str, &[(&str, &str)])] = &[
     ),
     ("oneshot", &[("burst", "a number from 1 to 4294967295"), ("level", "`o0`, `o1` or `o2`")]),
     ("icache", &[("entries", "a number from 1 to 1024"), ("sites", "`tables` or `all`")]),
+    (
+        "btb",
+        &[
+            ("depth", "a number of branches from 1 to 65536"),
+            ("period", "a number of taken branches, or 0 if only ticks count"),
+            ("ticks", "a number of ticks, or 0 if only branches count"),
+            ("spread", "a number from 0 to 100, in percent of the period"),
+            ("seed", "a number"),
+            ("backend", "`recorder` or `burst`"),
+            ("cap", "a number of paths from 2 to 65536"),
+            ("weights", "`em`, `equal`, `prior` or `prior-em`"),
+            ("cold", "a number from 0 to 100, in percent of a branch"),
+            ("calls", "`rejoin` or `split`"),
+            ("exact", "`no` or `yes`"),
+        ],
+    ),
 ];
 
 /// What PEP's authors found best: PEP(64,17).
@@ -196,6 +288,30 @@ const ENTRIES: u32 = 8;
 const MOST_ENTRIES: u32 = 1024;
 /// The k of the table in the design: a few iterations, at little cost.
 const USUAL_K: u32 = 8;
+
+/// Branches in a trace: those of a recent processor.
+const DEPTH: u32 = 16;
+/// Taken branches from sample to sample: a prime number.
+const PERIOD: u64 = 4099;
+/// By how many percent that varies.
+const SPREAD: u32 = 25;
+
+/// The words for the back ends of branch traces.
+const BACKENDS: &[(&str, Backend)] = &[("recorder", Backend::Recorder), ("burst", Backend::Burst)];
+
+/// The words for weights.
+const WEIGHTS: &[(&str, Weights)] = &[
+    ("em", Weights::Em),
+    ("equal", Weights::Equal),
+    ("prior", Weights::Prior),
+    ("prior-em", Weights::PriorEm),
+];
+
+/// The words for what calls do to a path.
+const CROSSINGS: &[(&str, Crossing)] = &[("rejoin", Crossing::Rejoin), ("split", Crossing::Split)];
+
+/// Yes and no.
+const ANSWERS: &[(&str, bool)] = &[("no", false), ("yes", true)];
 
 /// The words for placements.
 const PLACEMENTS: &[(&str, Placement)] =
@@ -313,6 +429,7 @@ impl FromStr for ProfileSpec {
                 }
                 ProfileSpec::Icache(IcacheOptions { entries, all: keys.one_of("sites", SITES, false)? })
             }
+            "btb" => ProfileSpec::Btb(btb(&keys)?),
             _ => ProfileSpec::Edges,
         })
     }
@@ -335,6 +452,43 @@ fn cbs(keys: &Keys<'_>) -> Result<CbsOptions, String> {
     let (at, decay) = (keys.one_of("at", CALLS_AT, CallsAt::Prologue)?, keys.value("decay", 0)?);
     let credit = keys.one_of("credit", CREDITS, false)?;
     Ok(CbsOptions { window, at, depth, decay, credit })
+}
+
+fn btb(keys: &Keys<'_>) -> Result<BtbOptions, String> {
+    let within = |key, otherwise, range: std::ops::RangeInclusive<u32>| {
+        let value: u32 = keys.value(key, otherwise)?;
+        if range.contains(&value) { Ok(value) } else { Err(keys.wrong(key, &value.to_string())) }
+    };
+    let backend = keys.one_of("backend", BACKENDS, Backend::Recorder)?;
+    let ticks = keys.value("ticks", u64::from(backend == Backend::Burst))?;
+    let period = keys.value("period", if ticks == 0 { PERIOD } else { 0 })?;
+    let period = match (period, ticks) {
+        (0, 0) => return Err("a sample is due after so many branches (period) or ticks: both are 0".into()),
+        (branches, 0) => Period::Branches(branches),
+        (0, ticks) => Period::Ticks(ticks),
+        (branches, ticks) => Period::Either { branches, ticks },
+    };
+    let exact = keys.one_of("exact", ANSWERS, false)?;
+    if backend == Backend::Burst {
+        if period.branches().is_some() {
+            return Err("backend=burst has no period: compiled code does not count its branches".into());
+        }
+        if exact {
+            return Err("backend=burst has no exact counts: it sees samples only".into());
+        }
+    }
+    Ok(BtbOptions {
+        backend,
+        exact,
+        depth: within("depth", DEPTH, 1..=Ring::MAX_DEPTH as u32)?,
+        period: period.validated().map_err(|error| error.to_string())?,
+        spread: within("spread", SPREAD, 0..=100)?,
+        seed: keys.value("seed", 0)?,
+        cap: within("cap", RegionOptions::default().cap, 2..=RegionOptions::MAX_CAP)?,
+        weights: keys.one_of("weights", WEIGHTS, Weights::Em)?,
+        cold: within("cold", 0, 0..=100)?,
+        crossing: keys.one_of("calls", CROSSINGS, Crossing::Rejoin)?,
+    })
 }
 
 /// The keys that every sampler has.
@@ -405,6 +559,24 @@ impl Display for ProfileSpec {
             ProfileSpec::Icache(IcacheOptions { entries, all }) => {
                 write!(f, "icache:entries={entries},sites={}", word(SITES, *all))
             }
+            ProfileSpec::Btb(btb) => {
+                let BtbOptions { depth, period, spread, seed, cap, cold, .. } = btb;
+                write!(f, "btb:depth={depth}")?;
+                period.branches().map_or(Ok(()), |branches| write!(f, ",period={branches}"))?;
+                period.ticks().map_or(Ok(()), |ticks| write!(f, ",ticks={ticks}"))?;
+                let (backend, weights) = (word(BACKENDS, btb.backend), word(WEIGHTS, btb.weights));
+                write!(f, ",backend={backend},cap={cap},weights={weights}")?;
+                if *cold > 0 {
+                    write!(f, ",cold={cold}")?;
+                }
+                if (*spread, *seed) != (SPREAD, 0) {
+                    write!(f, ",spread={spread},seed={seed}")?;
+                }
+                if btb.crossing != Crossing::Rejoin {
+                    write!(f, ",calls={}", word(CROSSINGS, btb.crossing))?;
+                }
+                f.write_str(if btb.exact { ",exact=yes" } else { "" })
+            }
         }
     }
 }
@@ -421,6 +593,7 @@ impl ProfileOptions {
             ProfileSpec::Cbs(cbs) => self.cbs.replace(cbs).is_some(),
             ProfileSpec::OneShot(oneshot) => self.oneshot.replace(oneshot).is_some(),
             ProfileSpec::Icache(icache) => self.icache.replace(icache).is_some(),
+            ProfileSpec::Btb(btb) => self.btb.replace(btb).is_some(),
         };
         match before {
             true => Err("each profiler can be asked for once".into()),
@@ -438,7 +611,8 @@ impl ProfileOptions {
         let cbs = self.cbs.map(ProfileSpec::Cbs);
         let oneshot = self.oneshot.map(ProfileSpec::OneShot);
         let icache = self.icache.map(ProfileSpec::Icache);
-        [edges, blpp, pep, kblpp, calls, cbs, oneshot, icache].into_iter().flatten().collect()
+        let btb = self.btb.map(ProfileSpec::Btb);
+        [edges, blpp, pep, kblpp, calls, cbs, oneshot, icache, btb].into_iter().flatten().collect()
     }
 
     /// What compiled code must count for them. All path profilers share one numbering: PEP's placement is that of all.
@@ -463,82 +637,4 @@ impl ProfileOptions {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn refused(text: &str) -> String {
-        text.parse::<ProfileSpec>().expect_err("it is wrong")
-    }
-
-    #[test]
-    fn specs_are_read() {
-        assert_eq!("edges".parse(), Ok(ProfileSpec::Edges));
-        assert_eq!("blpp".parse(), Ok(ProfileSpec::Blpp(Storage::Array)));
-        assert_eq!("blpp:storage=hash".parse(), Ok(ProfileSpec::Blpp(Storage::Hash)));
-        let window = Parameters::new(Shape::Simplified, 64, 17).expect("in range");
-        let pep = PepOptions { window, placement: Placement::Smart };
-        assert_eq!("pep".parse(), Ok(ProfileSpec::Pep(pep)));
-        let window = Parameters::new(Shape::ArnoldGrove, 16, 3).expect("in range");
-        let pep = PepOptions { window, placement: Placement::Hot };
-        let text = "pep:stride=3,samples=16,schedule=arnold-grove,placement=hot";
-        assert_eq!(text.parse(), Ok(ProfileSpec::Pep(pep)));
-        assert_eq!("kblpp:k=3".parse(), Ok(ProfileSpec::Kblpp(K::new(3).expect("in range"))));
-        assert_eq!("calls".parse(), Ok(ProfileSpec::Calls));
-        let window = Parameters::new(Shape::ArnoldGrove, 16, 3).expect("in range");
-        let cbs = CbsOptions { window, at: CallsAt::Prologue, depth: 1, decay: 0, credit: false };
-        assert_eq!("cbs".parse(), Ok(ProfileSpec::Cbs(cbs)));
-        let cbs = CbsOptions { at: CallsAt::Both, depth: 0, decay: 1000, ..cbs };
-        assert_eq!("cbs:at=both,depth=all,decay=1000".parse(), Ok(ProfileSpec::Cbs(cbs)));
-    }
-
-    #[test]
-    fn specs_are_written_as_they_are_read() {
-        for text in [
-            "edges",
-            "calls",
-            "cbs:samples=16,stride=3,schedule=arnold-grove,at=both",
-            "cbs:schedule=timer,at=prologue,depth=5,decay=100,credit=paths",
-            "cbs:samples=1,stride=7,schedule=simplified,at=both,skip=jikes,overrun=cancel,seed=1,depth=all",
-            "oneshot:burst=30,level=o1",
-            "icache:entries=4,sites=all",
-            "blpp:storage=hash",
-            "kblpp:k=16",
-            "pep:schedule=timer,placement=naive",
-            "pep:samples=64,stride=17,schedule=simplified,placement=smart",
-            "pep:samples=2,stride=3,schedule=arnold-grove,placement=hot,skip=random,overrun=restart,seed=7",
-        ] {
-            assert_eq!(text.parse::<ProfileSpec>().map(|spec| spec.to_string()), Ok(text.to_string()));
-        }
-    }
-
-    #[test]
-    fn what_is_wrong_is_named_with_what_would_be_right() {
-        for (text, part) in [
-            ("paths", "there are edges, blpp, pep, kblpp, calls, cbs, oneshot, icache"),
-            ("edges:k=1", "`edges` has no keys"),
-            ("pep:sample=3", "its keys are samples"),
-            ("pep:samples", "key=value"),
-            ("pep:samples=0", "samples is 0"),
-            ("pep:stride=x", "stride is a number from 1"),
-            ("pep:stride=1,stride=2", "given twice"),
-            ("pep:schedule=timer,stride=2", "no stride"),
-            ("kblpp:k=1", "from 2 to 1024"),
-            ("kblpp:k=9999", "from 2 to 1024"),
-            ("blpp:storage=disk", "`array` or `hash`"),
-            ("calls:at=both", "`calls` has no keys"),
-            ("cbs:at=epilogue", "at is `prologue` or `both`"),
-            ("cbs:depth=0", "depth is a number from 1 to 1000000, or `all`"),
-            ("cbs:decay=half", "decay is a number of samples"),
-            ("cbs:schedule=timer,samples=2", "no samples"),
-            ("oneshot:burst=0", "burst is a number from 1"),
-            ("oneshot:level=o3", "level is `o0`, `o1` or `o2`"),
-            ("icache:entries=0", "entries is a number from 1 to 1024"),
-            ("icache:sites=some", "sites is `tables` or `all`"),
-        ] {
-            assert!(refused(text).contains(part), "{text}: {}", refused(text));
-        }
-        let mut options = ProfileOptions::default();
-        assert_eq!(options.add(ProfileSpec::Edges), Ok(()));
-        assert!(options.add(ProfileSpec::Edges).is_err());
-    }
-}
+mod tests;

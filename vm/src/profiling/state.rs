@@ -10,16 +10,20 @@ use super::instrument::{Instrumentation, Instrumented, PathTableCells, VersionCa
 use super::listeners::Listeners;
 use super::moments::Moments;
 use super::receivers::{ReceiverWindow, SampledReceivers, on_path};
+use super::recorder::{Recorder, Surprise};
 use super::spec::{CallsAt, ProfileOptions};
 use super::tally::{Counted, TableCells, Tally};
 use super::threads::{CountedThread, Tallies};
 use super::trace::{Trace, TraceFrame};
+use crate::compiled::frames::Position;
 use crate::compiled::helpers::machinery;
 use crate::compiled::{CodeId, Entry, Level, Site};
 use crate::context::{Context, NO_PATH, control};
+use crate::loader::LoadedCode;
 use crate::threads::ThreadNumber;
 use crate::vm::Machinery;
 use holloway_bytecode::FunctionId;
+use holloway_bytecode::verify::VerifiedProgram;
 use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::kblpp::Activation;
 use holloway_profilers::schedule::{Client, Kinds, Schedule, Verdict, Word, YieldKind};
@@ -85,6 +89,8 @@ pub(crate) struct Profiling {
     pub(super) listeners: Option<Listeners>,
     pub(super) moments: Option<Moments>,
     pub(super) clients: Clients,
+    /// What the interpreter tells of its moves, if somebody listens.
+    pub(crate) recorder: Option<Box<Recorder>>,
     /// How many opportunities the stubs may let pass, as they were told.
     told: u32,
     /// What calls through tables reach, if code follows the program.
@@ -139,9 +145,22 @@ impl Profiling {
             listeners: options.oneshot.map(Listeners::new),
             moments: options.snapshots.map(Moments::new),
             clients,
+            recorder: None,
             told: 0,
             entered: None,
         })
+    }
+
+    /// Makes the recorder if there is anything to record, now that the code is loaded.
+    pub fn make_recorder(
+        &mut self,
+        program: &Arc<VerifiedProgram>,
+        code: &LoadedCode,
+        context: &mut Context,
+    ) -> Result<(), String> {
+        self.recorder = Recorder::new(&self.options, program, code)?.map(Box::new);
+        context.recording = self.recorder.as_ref().is_some_and(|recorder| recorder.is_on());
+        Ok(())
     }
 
     /// What compiled code is to count.
@@ -152,6 +171,23 @@ impl Profiling {
     /// Where compiled code gets its counters from.
     pub fn counter_numbers(&self) -> Option<Arc<CounterNumbers>> {
         self.numbers.clone()
+    }
+
+    /// Is the running thread to be interpreted, although there may be compiled code.
+    pub fn stays_interpreted(&self) -> bool {
+        self.recorder.as_ref().is_some_and(|recorder| recorder.stays_interpreted())
+    }
+
+    /// Is the running thread interpreted for a sample, or on its way back from that.
+    pub fn in_burst(&self) -> bool {
+        self.recorder.as_ref().is_some_and(|recorder| recorder.in_burst())
+    }
+
+    /// Compiled code is seen to run in the middle of a burst.
+    pub fn compiled_code_runs(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.take_returned();
+        }
     }
 
     /// Does each green thread count by itself.
@@ -178,6 +214,10 @@ impl Profiling {
 
     /// This thread runs from here on.
     pub fn switch_to(&mut self, thread: ThreadNumber, context: &mut Context) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.switch_to(thread);
+            context.recording = recorder.is_on();
+        }
         if self.per_thread() {
             self.tallies.switch_to(thread, context, &self.tables);
         }
@@ -185,6 +225,9 @@ impl Profiling {
 
     /// A thread is over: no code runs before the next switch.
     pub fn thread_ends(&mut self, thread: ThreadNumber) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.thread_ends(thread);
+        }
         self.tallies.end(thread, &self.versions);
     }
 
@@ -203,7 +246,8 @@ impl Profiling {
 
     /// Are yieldpoints looked at, so that there must be ticks.
     pub fn samples(&self) -> bool {
-        self.schedule.is_some() || self.moments.is_some()
+        let records = self.recorder.as_ref().is_some_and(|recorder| recorder.wants_ticks());
+        self.schedule.is_some() || self.moments.is_some() || records
     }
 
     /// Are samples of calls taken where methods are left, too.
@@ -291,6 +335,17 @@ impl Profiling {
     }
 }
 
+impl Machinery {
+    /// Something happened on a slow path of the running thread that the recording interpreter must hear of.
+    pub(crate) fn note_surprise(&mut self, surprise: Surprise) {
+        if self.context.recording
+            && let Some(recorder) = &mut self.profiling.recorder
+        {
+            recorder.surprise(surprise);
+        }
+    }
+}
+
 /// What the path numbers of a piece of code mean, if it has any.
 fn paths_of(versions: &BTreeMap<u32, Version>, version: VersionId) -> Option<&VersionPaths> {
     versions.get(&version.0)?.instrumented.paths.as_ref()
@@ -312,6 +367,13 @@ pub(crate) struct Taken {
 pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool {
     let Taken { kind, path, place } = taken;
     let entered = vm.profiling.entered.take();
+    if ticked && let Some(recorder) = &mut vm.profiling.recorder {
+        recorder.tick(match vm.position {
+            Position::Interpreted(pc, _) => Some(vm.code.word_of(pc)),
+            _ => None,
+        });
+        vm.context.recording = recorder.is_on();
+    }
     let Profiling { schedule: Some(schedule), clients, told, .. } = &mut vm.profiling else { return ticked };
     // What the stubs let pass. They count down to -1, and leave the last step to us.
     schedule.skip(told.saturating_sub(u32::try_from(vm.context.skips).unwrap_or(0)));

@@ -2,8 +2,10 @@
 
 use super::super::model::Profile;
 use super::super::text::{is_wanted, outcome, path};
+use super::super::traces::name;
 use crate::report::Stop;
 use holloway_vm::profiling::CallRecord;
+use holloway_vm::profiling::file::RegionPathRecord;
 
 /// The columns. Those that a row has no use for are empty.
 const COLUMNS: [&str; 11] =
@@ -30,6 +32,12 @@ pub fn csv(profile: &Profile, wanted: &impl Fn(u32) -> bool) -> Result<Vec<u8>, 
     table.calls("sampled", calls.sampled.as_ref().map_or(&[], |sampled| &sampled.calls), wanted);
     table.calls("heard", calls.heard.as_ref().map_or(&[], |heard| &heard.calls), wanted);
     table.calls("cached", calls.cached.as_ref().map_or(&[], |cached| &cached.calls), wanted);
+    for path in profile.file.traces.iter().flat_map(|traces| &traces.paths) {
+        table.trace("btb", path, format!("{:.3}", path.weight), wanted);
+        if let Some(count) = path.count {
+            table.trace("btb exact", path, count.to_string(), wanted);
+        }
+    }
     for (reason, &count) in &profile.file.dropped {
         let mut row = table.row("dropped", reason);
         row[10] = count.to_string();
@@ -82,6 +90,19 @@ impl Table<'_> {
             row[5] = of.site.position.to_string();
             row[6] = self.profile.method(of.callee).to_string();
             row[10] = of.count.to_string();
+            self.rows.push(row);
+        }
+    }
+
+    fn trace(&mut self, source: &str, path: &RegionPathRecord, count: String, wanted: &impl Fn(u32) -> bool) {
+        if wanted(path.begin.method) {
+            let mut row = self.row("path", source);
+            row[2] = self.profile.method(path.begin.method).to_string();
+            row[3] = self.profile.file_name(path.begin.file).to_string();
+            row[4] = path.begin.line.to_string();
+            row[5] = path.begin.position.to_string();
+            row[9] = name(self.profile, path);
+            row[10] = count;
             self.rows.push(row);
         }
     }

@@ -10,6 +10,7 @@ mod threads;
 use super::calls;
 use super::load::load;
 use super::text::wanted;
+use super::traces;
 use crate::options::{ShowArguments, Topic};
 use crate::report::Stop;
 use holloway_profilers::kblpp::Pruning;
@@ -28,7 +29,9 @@ pub fn show(arguments: &ShowArguments) -> Result<String, Stop> {
             let parts = [
                 Some(summary::summary(&profile)),
                 profile.file.threads.is_some().then(|| threads::threads(&profile, top)),
-                Some(paths::paths(&profile, top, &wanted)),
+                (profile.best().is_some() || profile.file.traces.is_none())
+                    .then(|| paths::paths(&profile, top, &wanted)),
+                profile.file.traces.is_some().then(|| traces::show(&profile, top, &wanted)),
                 Some(edges::edges(&profile, top, &wanted)),
                 calls::best(&profile).map(|_| calls::calls(&profile, top, &wanted)),
             ];
@@ -36,6 +39,7 @@ pub fn show(arguments: &ShowArguments) -> Result<String, Stop> {
         }
         Some(Topic::Paths) => paths::paths(&profile, top, &wanted),
         Some(Topic::Edges) => edges::edges(&profile, top, &wanted),
+        Some(Topic::Traces) => traces::show(&profile, top, &wanted),
         Some(Topic::Calls) => calls::calls(&profile, top, &wanted),
         Some(Topic::Source) => source::source(&profile, &wanted),
         Some(Topic::Threads) => threads::threads(&profile, top),

@@ -53,6 +53,7 @@ impl ProfileFile {
             sampled,
             iterated: thread.iterated.clone(),
             calls: thread.calls.clone(),
+            traces: self.traces.clone(),
             dropped: thread.dropped.clone(),
             work: thread.work.clone(),
             threads: None,

@@ -1,0 +1,214 @@
+//! Paths from branch traces: the heaviest full paths of regions, how good their weights are (Shye et al. 2005), and what must hold.
+//!
+//! A path is a full path of a region of a method: from where the region is entered to where it is left, cut at loop headers, loop
+//! exits and where there would be too many paths; not the same as a path of `blpp`, which goes on over the end of a loop.
+
+use super::accuracy::hot_share;
+use super::model::Profile;
+use super::text::{counted, outcome, percent, place, score, table};
+use crate::options::Percent;
+use crate::source_lines::SourceLines;
+use holloway_bytecode::Position;
+use holloway_profilers::metrics::{Flow, Share, wall};
+use holloway_vm::profiling::file::{RegionPathRecord, TraceRecords};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// So many branches of a path are shown.
+const MOST_BRANCHES: usize = 24;
+
+/// Weights as whole numbers: so many parts of a sample.
+const PARTS: f64 = 1024.0;
+
+/// Where a path begins and ends, in words.
+fn ends(profile: &Profile, path: &RegionPathRecord) -> String {
+    format!("{} to {}", place(profile, &path.begin), path.end.line)
+}
+
+/// A path in one line.
+pub fn name(profile: &Profile, path: &RegionPathRecord) -> String {
+    let branches = path.branches.iter().take(MOST_BRANCHES).map(|&(branch, arm)| {
+        let record = &profile.file.branches[branch as usize];
+        let mark = match outcome(arm as usize, record.arms).as_str() {
+            "taken" => "+".to_string(),
+            "not taken" => "-".to_string(),
+            _ => format!("#{arm}"),
+        };
+        format!("{}{mark}", record.place.line)
+    });
+    let branches: Vec<String> = branches.collect();
+    match branches.is_empty() {
+        true => ends(profile, path),
+        false => format!("{}: {}", ends(profile, path), branches.join(" ")),
+    }
+}
+
+/// How traces were understood, and the heaviest `top` paths.
+pub fn show(profile: &Profile, top: usize, wanted: &impl Fn(u32) -> bool) -> String {
+    let Some(traces) = &profile.file.traces else {
+        return "no branch traces: btb did not run\n".to_string();
+    };
+    let mut text = summary(traces);
+    let mut ranked: Vec<&RegionPathRecord> =
+        traces.paths.iter().filter(|path| path.weight > 0.0 && wanted(path.begin.method)).collect();
+    ranked.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    let total: u64 = traces.paths.iter().filter_map(|path| path.count).sum();
+    let sources = SourceLines::of_files(profile.file.program.files.iter().map(String::as_str));
+    for (rank, path) in (1..).zip(ranked.iter().take(top)) {
+        let share = path.weight * 100.0 / (traces.flow as f64);
+        text += &format!(
+            "\n{rank:>3}. {share:.2} % of the weight: {}, {}",
+            ends(profile, path),
+            counted(path.branches.len() as u64, "branch", "branches")
+        );
+        if let Some(count) = path.count {
+            let of_all = percent(count.into(), total.into());
+            text += &format!(", run {} ({of_all} of all paths)", counted(count, "time", "times"));
+        }
+        text.push('\n');
+        text += &branches(profile, path, &sources);
+    }
+    if ranked.len() > top {
+        text += &format!("\n{} more\n", ranked.len() - top);
+    }
+    text
+}
+
+fn summary(traces: &TraceRecords) -> String {
+    let found = traces.paths.iter().filter(|path| path.weight > 0.0).count();
+    let mut text = format!(
+        "branch traces: {} of {}, {} with weight\n",
+        counted(traces.samples, "sample", "samples"),
+        counted(traces.traces, "different trace", "different traces"),
+        counted(found as u64, "path", "paths"),
+    );
+    let mean = |sum: u64, count: u64| if count == 0 { 0.0 } else { sum as f64 / count as f64 };
+    let crossing: u64 = traces.crossings.iter().filter(|of| *of.0 > 0).map(|of| of.1).sum();
+    text += &format!(
+        "  a trace has {:.1} instructions, {:.1} when extended; {} cross calls; a piece may be of {:.2} paths on average\n",
+        mean(traces.initial_length, traces.traces),
+        mean(traces.extended_length, traces.traces),
+        percent(crossing.into(), traces.traces.into()),
+        mean(traces.matches, traces.partials),
+    );
+    let discarded: u64 = traces.discarded.values().sum();
+    let mut unused: Vec<String> =
+        traces.discarded.iter().map(|(reason, count)| format!("{count} ({reason})")).collect();
+    unused.extend((traces.lost > 0).then(|| format!("{} (the table was full)", traces.lost)));
+    unused.extend((traces.empty > 0).then(|| format!("{} (no branch yet)", traces.empty)));
+    let all = discarded + traces.lost + traces.empty;
+    if all > 0 {
+        let samples = counted(all, "sample was", "samples were");
+        text += &format!("  {samples} not used: {}\n", unused.join(", "));
+    }
+    text
+}
+
+/// The branches of a path, a line each.
+fn branches(profile: &Profile, path: &RegionPathRecord, sources: &SourceLines) -> String {
+    let mut text = String::new();
+    for &(branch, arm) in path.branches.iter().take(MOST_BRANCHES) {
+        let record = &profile.file.branches[branch as usize];
+        let way = outcome(arm as usize, record.arms);
+        let position = Position { file: record.place.file, line: record.place.line, ..Position::default() };
+        let here = place(profile, &record.place);
+        let line = format!("       {here}  {way:<9}  {}", sources.line(position).unwrap_or_default());
+        text += line.trim_end();
+        text.push('\n');
+    }
+    if path.branches.len() > MOST_BRANCHES {
+        text += &format!("       and {} more branches\n", path.branches.len() - MOST_BRANCHES);
+    }
+    text
+}
+
+type Key<'p> = (u32, &'p [u32]);
+
+fn key(path: &RegionPathRecord) -> Key<'_> {
+    (path.begin.method, &path.blocks)
+}
+
+/// Wall's weight matching of weights with exact counts of full paths. A path of one block is no path to be found: a piece of a trace
+/// without an edge says nothing (Shye et al.). Nothing if one side is not there.
+pub fn accuracy(estimate: &Profile, truth: &Profile, hot: Share, percent: Percent) -> Option<String> {
+    let (traces, exact) = (estimate.file.traces.as_ref()?, truth.file.traces.as_ref()?);
+    let with_edge = |path: &&RegionPathRecord| path.blocks.len() > 1;
+    let counts = exact.paths.iter().filter(with_edge).filter_map(|path| Some((key(path), path.count?)));
+    let counts: BTreeMap<Key, u64> = counts.filter(|of| of.1 > 0).collect();
+    if counts.is_empty() {
+        return None;
+    }
+    let weight = |path: &RegionPathRecord| (path.weight * PARTS).round() as u64;
+    let weights = traces.paths.iter().map(|path| (key(path), weight(path))).filter(|of| of.1 > 0);
+    let weights: BTreeMap<Key, u64> = weights.collect();
+    let all = exact.paths.iter().chain(&traces.paths);
+    let lengths: BTreeMap<Key, u32> = all.map(|path| (key(path), path.branches.len() as u32)).collect();
+    let mut rows = Vec::new();
+    for (name, flow) in [("count flow", Flow::Counts), ("branch flow", Flow::Branches)] {
+        let length = |path: &Key| lengths.get(path).copied().unwrap_or_default();
+        let found = wall(&counts, &weights, flow, hot, length);
+        let selected: BTreeSet<&Key> = found.selected.iter().collect();
+        let matched = found.hot.iter().filter(|path| selected.contains(path)).count();
+        let covered = (found.total_flow > 0).then(|| found.hot_flow as f64 / found.total_flow as f64);
+        rows.push(vec![
+            score(found.accuracy()),
+            found.hot.len().to_string(),
+            matched.to_string(),
+            score(covered),
+            score(false_flow(&weights, &counts, hot_share(percent), flow, length)),
+            name.to_string(),
+        ]);
+    }
+    let never = weights.keys().filter(|path| !counts.contains_key(*path)).count();
+    let mut text = format!(
+        "branch traces: Wall weight matching, hot above {} % of the flow; {} with weight, {} in truth\n",
+        percent.0,
+        counted(weights.len() as u64, "path", "paths"),
+        counts.len()
+    );
+    text += &table(&["accuracy", "hot", "found", "their flow", "false", "by"], &rows);
+    if never > 0 {
+        text +=
+            &format!("  {} a weight and were never run\n", counted(never as u64, "path has", "paths have"));
+    }
+    Some(text)
+}
+
+/// The share of the estimated flow on paths that are hot by the estimate and not hot in truth.
+fn false_flow(
+    weights: &BTreeMap<Key, u64>,
+    counts: &BTreeMap<Key, u64>,
+    hot: f64,
+    flow: Flow,
+    length: impl Fn(&Key) -> u32,
+) -> Option<f64> {
+    let of = |path: &Key, count: u64| match flow {
+        Flow::Counts => count as f64,
+        Flow::Branches => count as f64 * f64::from(length(path)),
+    };
+    let sum = |all: &BTreeMap<Key, u64>| all.iter().map(|(path, &count)| of(path, count)).sum::<f64>();
+    let (estimated, actual) = (sum(weights), sum(counts));
+    let is_false = |&(path, &weight): &(&Key, &u64)| {
+        let truth = counts.get(path).map_or(0.0, |&count| of(path, count));
+        of(path, weight) > hot * estimated && truth <= hot * actual
+    };
+    let flow = weights.iter().filter(is_false).fold(0.0, |sum, (path, &weight)| sum + of(path, weight));
+    (estimated > 0.0).then(|| flow / estimated)
+}
+
+/// The weights add up to the samples of the pieces that were matched.
+pub fn weights(profile: &Profile) -> Result<Vec<String>, &'static str> {
+    let Some(traces) = &profile.file.traces else { return Err("needs `btb`") };
+    let mut wrong = Vec::new();
+    let sum: f64 = traces.paths.iter().map(|path| path.weight).sum();
+    if (sum - traces.flow as f64).abs() > 1e-6 * traces.flow as f64 {
+        wrong.push(format!("weights add up to {sum}, and {} samples were matched", traces.flow));
+    }
+    let runs: u64 = traces.runs.iter().map(|run| run.count).sum();
+    if runs < traces.samples {
+        wrong.push(format!("{} samples have {runs} runs", traces.samples));
+    }
+    if traces.matches < traces.partials {
+        wrong.push(format!("{} pieces have {} matches", traces.partials, traces.matches));
+    }
+    Ok(wrong)
+}

@@ -1,0 +1,159 @@
+//! Branch traces: the ring of the running thread, the clock that says when to copy it, the table of copies, and what the analysis
+//! makes of it all.
+//!
+//! One clock for all threads: a sample is due after so many taken branches of the program, or so many ticks, and shows the ring
+//! of the thread that runs then. The rings of the other threads wait.
+
+use super::Event;
+use super::blocks::{BlockTable, region_graphs};
+use super::exact::{ExactPaths, PathCount};
+use crate::profiling::spec::BtbOptions;
+use crate::threads::ThreadNumber;
+use holloway_bytecode::Program;
+use holloway_profilers::btb::{
+    self, Analysis, BranchKind, Clock, EdgeCounts, Estimate, Place, Reconstruction, Recording, Ring,
+    RunProfile, Statistics, TakenBranch, TraceTable,
+};
+use std::collections::BTreeMap;
+
+/// Different traces that are kept; samples of further ones are counted as lost.
+const MOST_TRACES: usize = 1 << 16;
+
+/// What branch traces say.
+#[derive(Clone, Debug)]
+pub struct CollectedTraces {
+    /// What was asked for.
+    pub options: BtbOptions,
+    /// The traces.
+    pub recording: Recording,
+    /// How they were understood.
+    pub statistics: Statistics,
+    /// The runs of blocks on them.
+    pub runs: RunProfile,
+    /// The weights of full paths.
+    pub estimate: Estimate,
+    /// The truth, if it was asked for: full paths with their counts.
+    pub exact: Option<Vec<PathCount>>,
+}
+
+/// The branch trace buffers of a machine's threads.
+pub(crate) struct BranchTraces {
+    options: BtbOptions,
+    clock: Clock,
+    table: TraceTable,
+    running: ThreadNumber,
+    ring: Ring,
+    rings: BTreeMap<ThreadNumber, Ring>,
+    scratch: Vec<TakenBranch>,
+    exact: Option<ExactPaths>,
+}
+
+impl BranchTraces {
+    /// Empty buffers. `Err` says which parameter is out of range.
+    pub fn new(options: BtbOptions, program: &Program) -> Result<BranchTraces, String> {
+        let wrong = |error: btb::OutOfRange| format!("btb: {error}");
+        let clock = Clock::new(options.period, options.spread.into(), options.seed).map_err(wrong)?;
+        let count = program.functions.len();
+        Ok(BranchTraces {
+            clock,
+            table: TraceTable::new(MOST_TRACES).map_err(wrong)?,
+            running: 0,
+            ring: Ring::new(options.depth as usize).map_err(wrong)?,
+            rings: BTreeMap::new(),
+            scratch: Vec::with_capacity(options.depth as usize),
+            exact: options.exact.then(|| ExactPaths::new(&region_graphs(program), count, options.regions())),
+            options,
+        })
+    }
+
+    /// The running thread took a branch.
+    #[inline]
+    pub fn taken(&mut self, kind: BranchKind, source: Place, target: Place) {
+        self.ring.push(TakenBranch { source, target, kind });
+        if self.clock.branch() {
+            self.sample(None);
+        }
+    }
+
+    /// Nobody knows what the running thread did until now.
+    pub fn interrupted(&mut self) {
+        self.ring.clear();
+    }
+
+    /// Follows a move for the truth.
+    #[inline]
+    pub fn follow(&mut self, event: Event, blocks: &BlockTable) {
+        if let Some(exact) = &mut self.exact {
+            exact.follow(event, blocks);
+        }
+    }
+
+    /// Are ticks needed.
+    pub fn wants_ticks(&self) -> bool {
+        self.options.period.ticks().is_some()
+    }
+
+    /// A tick: is a sample due.
+    pub fn tick(&mut self) -> bool {
+        self.clock.ticks(1)
+    }
+
+    /// How many branches the buffer holds, and how many it can hold.
+    pub fn filled(&self) -> (usize, usize) {
+        (self.ring.len(), self.ring.depth())
+    }
+
+    /// Takes a sample.
+    pub fn sample(&mut self, at: Option<Place>) {
+        self.ring.snapshot(&mut self.scratch);
+        self.table.record(&self.scratch, at);
+    }
+
+    /// This thread runs from here on.
+    pub fn switch_to(&mut self, thread: ThreadNumber) {
+        if thread != self.running {
+            let mut ring = self.rings.remove(&thread);
+            let next = ring.take().or_else(|| Ring::new(self.options.depth as usize).ok());
+            if let Some(next) = next {
+                let parked = std::mem::replace(&mut self.ring, next);
+                self.rings.insert(self.running, parked);
+            }
+            self.running = thread;
+        }
+        self.exact.iter_mut().for_each(|exact| exact.switch_to(thread));
+    }
+
+    /// A thread is over.
+    pub fn thread_ends(&mut self, thread: ThreadNumber) {
+        self.rings.remove(&thread);
+        if thread == self.running {
+            self.ring.clear();
+        }
+        self.exact.iter_mut().for_each(|exact| exact.thread_ends(thread));
+    }
+
+    /// What the traces say so far. `edges` is an edge profile, for the weights that want one.
+    pub fn collect(&self, program: &Program, edges: &EdgeCounts) -> CollectedTraces {
+        let recording = Recording {
+            depth: self.ring.depth(),
+            period: self.clock.period(),
+            traces: self.table.traces(),
+            lost: self.table.lost(),
+            empty: self.table.empty(),
+        };
+        let methods = region_graphs(program);
+        let mut analysis = Analysis::new(&methods, Reconstruction::default(), self.options.crossing);
+        analysis.add_recording(&recording);
+        let runs = analysis.profile();
+        // The options were checked when they were read.
+        let estimate = Estimate::new(&methods, &runs, self.options.estimate(), Some(edges));
+        CollectedTraces {
+            options: self.options,
+            statistics: analysis.statistics().clone(),
+            recording,
+            runs,
+            estimate: estimate.unwrap_or_default(),
+            exact: self.exact.as_ref().map(ExactPaths::counts),
+        }
+    }
+}

@@ -20,6 +20,7 @@ use holloway_vm::compiled::{
 };
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Vm, VmOptions};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -186,15 +187,16 @@ fn run(benchmark: &'static Benchmark, seed: u64) -> Result<Seen, String> {
 fn blocks_are_emitted_as_planned() {
     let count = std::env::var("RANDOM_ORDERS").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     let benchmarks: Vec<&'static Benchmark> = BENCHMARKS.iter().collect();
+    // In small programs all code may keep its order.
+    let (of_all, all_reordered) = (AtomicUsize::new(0), AtomicUsize::new(0));
     check_all(
         &benchmarks,
         |benchmark| benchmark.name.to_string(),
         |&benchmark| {
             for seed in 0..count {
                 let Seen { compilations, reordered, emitted, planned, .. } = run(benchmark, seed)?;
-                if reordered * 20 < compilations {
-                    return Err(format!("only {reordered} of {compilations} have an order of their own"));
-                }
+                of_all.fetch_add(compilations, Relaxed);
+                all_reordered.fetch_add(reordered, Relaxed);
                 if emitted * 3 < planned * 2 {
                     return Err(format!("there is code of only {emitted} of {planned} blocks"));
                 }
@@ -202,4 +204,6 @@ fn blocks_are_emitted_as_planned() {
             Ok(())
         },
     );
+    let (compilations, reordered) = (of_all.into_inner(), all_reordered.into_inner());
+    assert!(reordered * 20 >= compilations, "only {reordered} of {compilations} have an order of their own");
 }

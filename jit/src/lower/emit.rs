@@ -85,7 +85,7 @@ pub fn emit(
     let mut planned = None;
     if let Some(heat) = &mut lowered.heat {
         let blocks = context.domtree.cfg_rpo().copied().collect::<Vec<_>>();
-        planned = Some(order::plan(&mut context.func, &blocks, heat));
+        planned = Some(order::plan(&mut context.func, &context.domtree, &blocks, heat));
     }
     if wants_layout {
         marks = Marks::put(&mut context.func);

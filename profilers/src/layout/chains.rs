@@ -17,7 +17,6 @@
 //! Complexity: O(E log E) for E edges.
 
 use super::frequencies::{Frequencies, Targets, blocks};
-use super::precedence::{Joins, Precedence, Waiting};
 use crate::{BlockId, ControlFlow};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,16 +24,6 @@ use std::collections::BinaryHeap;
 /// The chains, by the number of their first block. Each block is in one.
 #[must_use]
 pub fn chains<F: ControlFlow + ?Sized>(frequencies: &Frequencies<'_, F>) -> Vec<Vec<BlockId>> {
-    chains_within(frequencies, &Precedence::default())
-}
-
-/// The same, where no block comes before one of its chain that it has to follow.
-#[must_use]
-pub fn chains_within<F: ControlFlow + ?Sized>(
-    frequencies: &Frequencies<'_, F>,
-    precedence: &Precedence,
-) -> Vec<Vec<BlockId>> {
-    let mut joins = Joins::new(precedence);
     let flow = frequencies.flow();
     // By block: the chain that it is in, by the number of a block. Chains that were joined are empty.
     let mut chain_of: Vec<usize> = (0..flow.blocks()).collect();
@@ -44,8 +33,7 @@ pub fn chains_within<F: ControlFlow + ?Sized>(
     for (from, to, _) in edges {
         let (front, back) = (chain_of[from.index()], chain_of[to.index()]);
         let fits = front != back && chains[front].last() == Some(&from) && chains[back].first() == Some(&to);
-        if fits && to != flow.entry() && joins.may(front, back) {
-            joins.join(front, back);
+        if fits && to != flow.entry() {
             let moved = std::mem::take(&mut chains[back]);
             moved.iter().for_each(|block| chain_of[block.index()] = front);
             chains[front].extend(moved);
@@ -61,17 +49,6 @@ pub fn chains_within<F: ControlFlow + ?Sized>(
 #[must_use]
 pub fn order_chains<F: ControlFlow + ?Sized>(
     frequencies: &Frequencies<'_, F>,
-    chains: Vec<Vec<BlockId>>,
-) -> Vec<Vec<BlockId>> {
-    order_chains_within(frequencies, &Precedence::default(), chains)
-}
-
-/// The same, where a chain is placed when those are that it has to follow. If none can be, the next is chosen as if
-/// all could.
-#[must_use]
-pub fn order_chains_within<F: ControlFlow + ?Sized>(
-    frequencies: &Frequencies<'_, F>,
-    precedence: &Precedence,
     mut chains: Vec<Vec<BlockId>>,
 ) -> Vec<Vec<BlockId>> {
     let flow = frequencies.flow();
@@ -87,7 +64,6 @@ pub fn order_chains_within<F: ControlFlow + ?Sized>(
             neighbours[to].push((from, count));
         }
     }
-    let mut held = Waiting::new(precedence, chains.len(), &chain_of);
     // Chains with the same traffic come in the order of their first blocks.
     let mut numbers: Vec<usize> = (0..chains.len()).collect();
     numbers.sort_by_key(|&chain| chains[chain].first().copied());
@@ -98,26 +74,21 @@ pub fn order_chains_within<F: ControlFlow + ?Sized>(
     let entry = chain_of[flow.entry().index()];
     let mut next = Some(entry).filter(|&entry| entry != usize::MAX).or(numbers.first().copied());
     // What may come next; entries that do not say any more how it is with a chain are stale.
-    let state = |chain: usize, held: &Waiting, with_placed: &[u64]| {
-        (held.is_ready(chain), with_placed[chain], Reverse(rank[chain]))
-    };
-    let mut heap: BinaryHeap<_> = numbers.iter().map(|&chain| state(chain, &held, &with_placed)).collect();
+    let state = |chain: usize, with_placed: &[u64]| (with_placed[chain], Reverse(rank[chain]));
+    let mut heap: BinaryHeap<_> = numbers.iter().map(|&chain| state(chain, &with_placed)).collect();
     let mut is_placed = vec![false; chains.len()];
     while let Some(chain) = next {
         is_placed[chain] = true;
-        let freed = held.placed(chain);
         for &(neighbour, count) in &neighbours[chain] {
             with_placed[neighbour] = with_placed[neighbour].saturating_add(count);
         }
-        let changed = neighbours[chain].iter().map(|&(neighbour, _)| neighbour).chain(freed);
-        heap.extend(
-            changed.filter(|&other| !is_placed[other]).map(|other| state(other, &held, &with_placed)),
-        );
+        let changed = neighbours[chain].iter().map(|&(neighbour, _)| neighbour);
+        heap.extend(changed.filter(|&other| !is_placed[other]).map(|other| state(other, &with_placed)));
         order.push(std::mem::take(&mut chains[chain]));
         next = loop {
             let Some(found) = heap.pop() else { break None };
-            let chain = numbers[found.2.0];
-            if !is_placed[chain] && found == state(chain, &held, &with_placed) {
+            let chain = numbers[found.1.0];
+            if !is_placed[chain] && found == state(chain, &with_placed) {
                 break Some(chain);
             }
         };
@@ -129,15 +100,6 @@ pub fn order_chains_within<F: ControlFlow + ?Sized>(
 #[must_use]
 pub fn order_blocks<F: ControlFlow + ?Sized>(frequencies: &Frequencies<'_, F>) -> Vec<BlockId> {
     order_chains(frequencies, chains(frequencies)).concat()
-}
-
-/// The same within a precedence, of which the order may violate a part: see [`Precedence`].
-#[must_use]
-pub fn order_blocks_within<F: ControlFlow + ?Sized>(
-    frequencies: &Frequencies<'_, F>,
-    precedence: &Precedence,
-) -> Vec<BlockId> {
-    order_chains_within(frequencies, precedence, chains_within(frequencies, precedence)).concat()
 }
 
 /// An order of blocks in two parts, which may be placed far from each other.

@@ -11,7 +11,6 @@
 //! Rotating never makes an order worse. O(n) for all rotations of n blocks with two arms each.
 
 use super::frequencies::{Cost, Frequencies, Targets};
-use super::precedence::Precedence;
 use crate::{BlockId, ControlFlow};
 use std::ops::Range;
 
@@ -61,40 +60,46 @@ pub fn rotate_loops<F: ControlFlow + ?Sized>(
     frequencies: &Frequencies<'_, F>,
     order: Vec<BlockId>,
 ) -> Vec<BlockId> {
-    rotate_loops_within(frequencies, &Precedence::default(), order)
+    rotate_loops_where(frequencies, order, |part| vec![true; part.len()])
 }
 
-/// The same within a precedence, to which the order keeps.
+/// The same, but only as far as allowed: `may` is asked for a loop that should be rotated, a part of the order, and says for each number of
+/// places whether it may be rotated to the left by so many.
 #[must_use]
-pub fn rotate_loops_within<F: ControlFlow + ?Sized>(
+pub fn rotate_loops_where<F: ControlFlow + ?Sized>(
     frequencies: &Frequencies<'_, F>,
-    precedence: &Precedence,
     mut order: Vec<BlockId>,
+    mut may: impl FnMut(&[BlockId]) -> Vec<bool>,
 ) -> Vec<BlockId> {
     let targets = Targets::new(frequencies);
-    let mut edges: Vec<_> = targets.pairs().collect();
-    edges.sort_by_key(|&(.., count)| count);
     let mut place = vec![None; frequencies.flow().blocks()];
-    let mut moved = 0..order.len();
+    for (at, block) in order.iter().enumerate() {
+        place[block.index()] = Some(at);
+    }
+    // Rotating keeps a loop's blocks together, so that what goes back at first goes back later, too, or falls through.
+    let goes_back = |&(from, to, count): &(BlockId, BlockId, u64)| {
+        count != 0 && place[to.index()] < place[from.index()] && place[to.index()].is_some()
+    };
+    let mut edges: Vec<_> = targets.pairs().filter(goes_back).collect();
+    edges.sort_by_key(|&(.., count)| count);
     let runs = frequencies.blocks();
     for (from, to, count) in edges {
         if count.saturating_mul(LOOPS) < runs[to.index()] {
             continue;
         }
-        for at in moved {
-            place[order[at].index()] = Some(at);
-        }
-        moved = 0..0;
         if let (Some(bottom), Some(top)) = (place[from.index()], place[to.index()])
             && top < bottom
         {
             let mut places = best(&targets, &order, top..bottom + 1, |_| true);
-            if places != 0 {
-                let may = precedence.rotations(&order, top..bottom + 1);
-                places = best(&targets, &order, top..bottom + 1, |places| may[places]);
+            if places == 0 {
+                continue;
             }
+            let may = may(&order[top..=bottom]);
+            places = best(&targets, &order, top..bottom + 1, |places| may[places]);
             order[top..=bottom].rotate_left(places);
-            moved = top..bottom + 1;
+            for (at, block) in order[top..=bottom].iter().enumerate() {
+                place[block.index()] = Some(top + at);
+            }
         }
     }
     order

@@ -1,16 +1,16 @@
 //! The order in which blocks are emitted, planned by how often they run.
 //!
 //! The plan is made for Cranelift's function, when nothing changes it any more but register allocation: chains of blocks from the
-//! hottest edge down (Pettis and Hansen 1990, in `holloway_profilers::layout`), loops rotated to where they are left, the chains by their
-//! traffic; what is cold stands apart, at the end. An order that Cranelift could not make code for is repaired
-//! ([`legal`]), and if what comes out costs no less than Cranelift's own order, that one is kept. Nothing but the order of emission
-//! follows from the plan ([`force`]).
+//! hottest edge down (Pettis and Hansen 1990, in `holloway_profilers::layout`), loops rotated to where they are left; what hot edges pass
+//! and what is cold stands apart, at the end. The order is also that in which the register allocator reads blocks, so nothing goes backwards in it but
+//! loops. An order that Cranelift could not make code for is not used ([`legal`]), and if what comes out costs no less than
+//! Cranelift's own order, that one is kept. Nothing but the order of emission follows from the plan ([`force`]).
 //!
 //! | file | what it does |
 //! |---|---|
 //! | [`mod@weights`] | the counts that decide |
 //! | [`heat`] | how often Cranelift's blocks run |
-//! | [`edges`] | blocks for edges that carry moves |
+//! | [`edges`] | blocks for cold edges that carry moves |
 //! | [`legal`] | which orders are allowed |
 //! | [`force`] | how Cranelift comes to use ours |
 
@@ -25,18 +25,14 @@ pub use heat::Heat;
 use cranelift_codegen::dominator_tree::DominatorTree;
 use cranelift_codegen::entity::SecondaryMap;
 use cranelift_codegen::ir::{Block, Function};
-use edges::Piece;
 use holloway_profilers::layout::{
-    Cost, Frequencies, Precedence, Split, order_blocks_within, rotate_loops_within, split,
+    Cost, Frequencies, Split, order_blocks_forward, rotate_loops_where, rotations_forward,
 };
 use holloway_profilers::{BlockId, ControlFlow};
-use legal::Demands;
+use legal::Legal;
 
 /// Frequencies become integers for the library: so many for each time that the function is entered.
 const UNIT: f64 = 65536.0;
-
-/// What runs less often than once in so many times that the function is entered stands behind the rest.
-const SELDOM: u64 = UNIT as u64 / 100;
 
 /// Regions with more runs of blocks keep Cranelift's order: what is kept to takes a bit for each pair.
 const MOST_RUNS: usize = 4096;
@@ -81,13 +77,19 @@ pub enum Why {
 
 /// Plans the order of a function; `blocks` are those that can be reached, in Cranelift's order. If there is a better one, the tree makes
 /// Cranelift follow it.
-pub fn plan(function: &mut Function, blocks: &[Block], heat: &mut Heat) -> (Plan, Option<DominatorTree>) {
-    let pieces = edges::pieces(function, blocks);
-    let (better, costs) = improve(function, &pieces, heat);
+pub fn plan(
+    function: &mut Function,
+    dominators: &DominatorTree,
+    blocks: &[Block],
+    heat: &mut Heat,
+) -> (Plan, Option<DominatorTree>) {
+    let entered = entered(function, blocks);
+    let (better, costs) = improve(function, dominators, blocks, heat);
     let [cost, default_cost] = costs.map(|cost| [cost.taken, cost.jumps].map(|count| count as f64 / UNIT));
     match better {
-        Some(order) => {
-            let order = edges::split(function, order.iter().map(|&number| pieces[number]), heat);
+        Some((order, cold)) => {
+            cold.iter().for_each(|&block| function.layout.set_cold(block));
+            let order = edges::set_aside(function, &order, |block| entered[block], heat);
             let tree = force::tree(function, &order);
             (Plan { is_default: false, order, cost, default_cost }, Some(tree))
         }
@@ -168,25 +170,18 @@ impl ControlFlow for Flow {
 }
 
 impl Flow {
-    /// The flow between pieces that are not cold (`hot`, in Cranelift's order, by which they are numbered here).
-    fn of(function: &Function, pieces: &[Piece], hot: &[usize], heat: &Heat) -> Flow {
-        let mut of_blocks: SecondaryMap<Block, Option<u32>> = SecondaryMap::new();
-        for (number, &at) in hot.iter().enumerate().filter(|&(_, &at)| pieces[at].arm.is_none()) {
-            of_blocks[pieces[at].block] = Some(number as u32);
+    /// The flow between blocks that are not cold (in Cranelift's order, by which they are numbered here).
+    fn of(function: &Function, hot: &[Block], heat: &Heat) -> Flow {
+        let mut numbers: SecondaryMap<Block, Option<u32>> =
+            SecondaryMap::with_capacity(function.dfg.num_blocks());
+        for (number, &block) in hot.iter().enumerate() {
+            numbers[block] = Some(number as u32);
         }
         let mut flow = Flow::default();
-        for (number, &at) in hot.iter().enumerate() {
-            let Piece { block, arm } = pieces[at];
+        for &block in hot {
             flow.starts.push(flow.successors.len());
-            // Its edges that are pieces come just behind a block.
-            let mut next = number + 1;
-            let arms = function.block_successors(block).zip(heat.arms(function, block)).enumerate();
-            for (way, (target, count)) in arms.filter(|&(way, _)| arm.is_none_or(|arm| arm == way)) {
-                let edge = Piece { block, arm: Some(way) };
-                let is_piece = arm.is_none() && hot.get(next).is_some_and(|&at| pieces[at] == edge);
-                let target = if is_piece { Some(next as u32) } else { of_blocks[target] };
-                next += usize::from(is_piece);
-                if let Some(target) = target {
+            for (target, count) in function.block_successors(block).zip(heat.arms(function, block)) {
+                if let Some(target) = numbers[target] {
                     flow.successors.push(BlockId(target));
                     flow.counts.push((count * UNIT) as u64);
                 }
@@ -242,48 +237,55 @@ impl Flow {
     }
 }
 
-/// An order of all pieces that costs less than Cranelift's, if one is found; what both cost, or the latter twice.
-fn improve(function: &Function, pieces: &[Piece], heat: &Heat) -> (Option<Vec<usize>>, [Cost; 2]) {
-    let is_cold: Vec<bool> = pieces.iter().map(|piece| function.is_effectively_cold(piece.block)).collect();
-    let hot: Vec<usize> = (0..pieces.len()).filter(|&number| !is_cold[number]).collect();
-    let flow = Flow::of(function, pieces, &hot, heat);
-    let cost = |order: &[BlockId]| {
-        Frequencies::new(&flow, &flow.counts).map_or(Cost::default(), |frequencies| frequencies.cost(order))
-    };
-    let own: Vec<BlockId> = (0..hot.len()).map(BlockId::new).collect();
-    let default_cost = cost(&own);
-    let kept = (None, [default_cost; 2]);
+/// How many ways lead into each block.
+fn entered(function: &Function, blocks: &[Block]) -> SecondaryMap<Block, u32> {
+    let mut entered = SecondaryMap::with_capacity(function.dfg.num_blocks());
+    for &block in blocks {
+        function.block_successors(block).for_each(|target| entered[target] += 1);
+    }
+    entered
+}
+
+/// What is found: an order of all blocks, and those that become cold.
+type Found = (Vec<Block>, Vec<Block>);
+
+/// An order of all blocks that costs less than Cranelift's, if one is found; what both cost, or the latter twice.
+fn improve(
+    function: &Function,
+    dominators: &DominatorTree,
+    blocks: &[Block],
+    heat: &Heat,
+) -> (Option<Found>, [Cost; 2]) {
+    let mut is_cold: Vec<bool> = blocks.iter().map(|&block| function.is_effectively_cold(block)).collect();
+    let hot: Vec<usize> = (0..blocks.len()).filter(|&number| !is_cold[number]).collect();
+    let flow = Flow::of(function, &hot.iter().map(|&number| blocks[number]).collect::<Vec<_>>(), heat);
     let (runs, run_of) = flow.runs();
+    let between = flow.between(&runs, &run_of);
+    let Ok(frequencies) = Frequencies::new(&between, &between.counts) else {
+        return (None, [Cost::default(); 2]);
+    };
+    let own: Vec<BlockId> = (0..runs.len()).map(BlockId::new).collect();
+    let default_cost = frequencies.cost(&own);
+    let kept = (None, [default_cost; 2]);
     if default_cost == Cost::default() || runs.len() > MOST_RUNS {
         return kept;
     }
-    let between = flow.between(&runs, &run_of);
-    let Ok(frequencies) = Frequencies::new(&between, &between.counts) else { return kept };
-    // By piece, its run.
-    let mut numbers = vec![None; pieces.len()];
-    hot.iter().zip(&run_of).for_each(|(&piece, &run)| numbers[piece] = Some(run));
-    let demands = Demands::of(function, pieces);
-    let before = |(number, run): (usize, &Vec<usize>)| {
-        let others = run.iter().flat_map(|&member| demands.piece(hot[member]));
-        let mut others: Vec<BlockId> = others.filter_map(|&piece| numbers[piece].map(BlockId)).collect();
-        others.sort_unstable();
-        others.dedup();
-        others.retain(|other| other.index() != number);
-        others
-    };
-    let own_runs: Vec<BlockId> = (0..runs.len()).map(BlockId::new).collect();
-    let precedence = Precedence::new(runs.iter().enumerate().map(before).collect(), &own_runs);
-    let order = precedence.repair(&order_blocks_within(&frequencies, &precedence));
-    let order = rotate_loops_within(&frequencies, &precedence, order);
-    let Split { hot: often, cold: seldom } = split(&frequencies, &order, SELDOM);
-    let order = precedence.repair(&[often, seldom].concat());
-    let order: Vec<usize> = order.iter().flat_map(|run| runs[run.index()].iter().copied()).collect();
-    let found = cost(&order.iter().map(|&block| BlockId::new(block)).collect::<Vec<_>>());
-    if found >= default_cost || order.first() != Some(&0) {
+    let Split { hot: inline, cold: aside } = order_blocks_forward(&frequencies);
+    let mut legal = Legal::of(function, dominators, blocks);
+    let members = |run: &BlockId| runs[run.index()].iter().map(|&member| hot[member]);
+    let inline = rotate_loops_where(&frequencies, inline, |part| {
+        let forward = rotations_forward(&between, part);
+        let part: Vec<Vec<usize>> = part.iter().map(|run| members(run).collect()).collect();
+        legal.rotations(&part).iter().zip(forward).map(|(legal, forward)| *legal && forward).collect()
+    });
+    let found = frequencies.cost(&[&inline[..], &aside].concat());
+    if found >= default_cost || inline.first() != Some(&BlockId(0)) {
         return kept;
     }
-    let order: Vec<usize> = order.iter().map(|&block| hot[block]).collect();
-    let woven = demands.weave(&order, |piece| is_cold[piece]);
-    // Some order of this kind could be one that Cranelift cannot use.
-    if demands.are_met(&woven) { (Some(woven), [found, default_cost]) } else { kept }
+    aside.iter().flat_map(members).for_each(|number| is_cold[number] = true);
+    let order: Vec<usize> = inline.iter().flat_map(members).collect();
+    let Some(woven) = legal.weave(&order, &is_cold) else { return kept };
+    let order = woven.iter().map(|&number| blocks[number]).collect();
+    let cold = aside.iter().flat_map(members).map(|number| blocks[number]).collect();
+    (Some((order, cold)), [found, default_cost])
 }

@@ -295,7 +295,7 @@ fn check(ran: &Ran) -> Result<u64, String> {
         followed.for_each(|(edge, count)| *all.entry(edge).or_default() += count);
         all.retain(|edge, _| counted.contains_key(edge));
         same("edge", &all, &counted)?;
-        if let Some(calls) = &found.calls {
+        if let Some(calls) = &found.calls.exact {
             // Threads may be stopped in the yieldpoint of a call, which has been counted then, and nobody sees where it led.
             let most = if ran.stopped { walk.threads } else { 0 };
             if calls.total().abs_diff(walk.calls) > most {

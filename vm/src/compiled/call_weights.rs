@@ -124,21 +124,30 @@ impl GivenCalls {
     }
 }
 
-/// The call graph that the interpreter's counters amount to, kept until they say considerably more.
+/// The call graph that the interpreter's counters amount to, kept until they say considerably more: a program has many
+/// compilations in its first moments.
 #[derive(Default, Debug)]
-pub(crate) struct OneTimeCalls(Mutex<Option<(u64, Arc<CallWeights>)>>);
+pub(crate) struct OneTimeCalls(Mutex<Kept>);
+
+#[derive(Default, Debug)]
+struct Kept {
+    /// How much had been called, and what.
+    graph: Option<(u64, Arc<CallWeights>)>,
+    /// The graphs of those functions that were ever entered.
+    flow: BTreeMap<FunctionId, Cfg>,
+}
 
 impl OneTimeCalls {
-    /// The graph as it is now, or was when a quarter less had been called.
+    /// The graph as it is now, or was when half as much had been called.
     pub fn get(&self, program: &Program, past: &PastProfile) -> Arc<CallWeights> {
         let functions = (0..program.functions.len() as u32).map(FunctionId);
         let entries: u64 = functions.map(|function| u64::from(past.invocations(function))).sum();
         let mut kept = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        match &*kept {
-            Some((then, weights)) if entries <= then + then / 4 => weights.clone(),
+        match &kept.graph {
+            Some((then, weights)) if entries <= 2 * then => weights.clone(),
             _ => {
-                let weights = Arc::new(CallWeights::of(&counted_calls(program, past)));
-                *kept = Some((entries, weights.clone()));
+                let weights = Arc::new(CallWeights::of(&counted_calls(program, past, &mut kept.flow)));
+                kept.graph = Some((entries, weights.clone()));
                 weights
             }
         }
@@ -169,14 +178,16 @@ impl SampledCallWeights {
 
 /// All calls that the counters of branches, entries and receivers tell of. A call of one method runs as often as its block; of a
 /// call through a table, the receivers say how often which method was called, as far as their classes were kept.
-fn counted_calls(program: &Program, past: &PastProfile) -> CallGraph {
+fn counted_calls(program: &Program, past: &PastProfile, flow: &mut BTreeMap<FunctionId, Cfg>) -> CallGraph {
     let mut graph = CallGraph::new();
     for (number, function) in program.functions.iter().enumerate() {
         let caller = FunctionId(number as u32);
         let entered = past.invocations(caller);
-        let cfg = Cfg::of_function(function);
-        let mut blocks =
-            BlockCounts { caller, function, past, cfg: &cfg, known: vec![None; cfg.block_count()] };
+        if entered == 0 {
+            continue;
+        }
+        let cfg = &*flow.entry(caller).or_insert_with(|| Cfg::of_function(function));
+        let mut blocks = BlockCounts { caller, function, past, cfg, known: vec![None; cfg.block_count()] };
         for block in (0..cfg.block_count() as u32).map(BlockId) {
             for (pc, call) in cfg.instructions(function, block) {
                 if call.op.shape() != OpShape::Call || call.op == Op::CallNative {

@@ -42,7 +42,8 @@ impl<'a> Decider<'a> {
         if decision.words() <= limits.tiny {
             return nodes < 2 * limits.nodes;
         }
-        let most = if decision.matters { limits.nodes } else { limits.nodes_outside_loops };
+        let in_loop = decision.frequency > limits.loop_frequency;
+        let most = if in_loop { limits.nodes } else { limits.nodes_outside_loops };
         nodes + 2 * decision.words() <= most
     }
 
@@ -77,7 +78,7 @@ impl<'a> Decider<'a> {
     ) -> Decision {
         let (node, frequency) = (region.node(site.call), site.frequency);
         let value = self.judge.value(region, node.inline, node.pc, frequency);
-        Decision { arms, otherwise, left_over, frequency, value, matters: self.judge.matters(frequency) }
+        Decision { arms, otherwise, left_over, frequency, value }
     }
 
     fn decide_by_table(&mut self, region: &Region, site: &Site) -> Result<Decision, Refusal> {

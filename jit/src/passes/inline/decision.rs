@@ -30,8 +30,6 @@ pub struct Decision {
     pub frequency: f64,
     /// What it is worth against others: how often it runs for each time the region is entered, or its weight.
     pub value: f64,
-    /// It may make the region larger than one that is not.
-    pub matters: bool,
 }
 
 /// A method that is inlined.

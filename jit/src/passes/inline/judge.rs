@@ -73,11 +73,6 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// May a call that runs so often make the region large.
-    pub fn matters(&self, frequency: f64) -> bool {
-        self.inlining.by != InlineBy::Frequency || frequency > self.limits.loop_frequency
-    }
-
     fn size(&mut self, function: FunctionId) -> Size {
         let code = &self.input.program.functions[function.index()].code;
         *self.sizes.entry(function).or_insert_with(|| Size {

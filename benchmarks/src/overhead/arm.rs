@@ -63,8 +63,8 @@ pub struct Configuration {
 /// What a machine is made for.
 #[derive(Clone)]
 pub enum Purpose {
-    /// To find out what is worth compiling: repeatably, at once.
-    Learn,
+    /// To find out what is worth compiling: repeatably, at once, with this choice of what is inlined.
+    Learn(InlineOptions),
     /// To replay in this configuration, with code scattered as the number decides.
     Replay(Arc<Advice>, Configuration, u64),
     /// The same under a clock that takes, and counts, every yieldpoint.
@@ -125,8 +125,9 @@ impl<'a> Arm<'a> {
         options.time_limit = options.time_limit.or(Some(UNLIMITED));
         options.profile = ProfileOptions::default();
         let replayed = match purpose {
-            Purpose::Learn => {
+            Purpose::Learn(inlining) => {
                 options.tiers.synchronous = true;
+                options.tiers.inlining = inlining;
                 None
             }
             Purpose::Replay(advice, Configuration { profile, order, inlining }, scatter) => {

@@ -5,6 +5,8 @@
 use super::arm::{Arm, Failure, Host, Purpose, Sample};
 use super::subject::{Subject, Work};
 use holloway_vm::adaptive::Advice;
+use holloway_vm::adaptive::advice::{ClassAdvice, CompilationAdvice};
+use holloway_vm::compiled::InlineOptions;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -30,9 +32,39 @@ pub struct Learned {
     pub expected: Option<u64>,
 }
 
-/// Runs the program until nothing is compiled any more. A sample shall take `sample_time`.
-pub fn learn(subject: &Subject, host: &dyn Host, sample_time: Duration) -> Result<Learned, Failure> {
-    let mut arm = Arm::new(subject, host, Work::ONE, None, Purpose::Learn)?;
+/// Runs the program until nothing is compiled any more, by each of these choices of what is inlined: what one inlines has no code of
+/// its own, and another would find it interpreted. A sample shall take `sample_time`.
+pub fn learn(
+    subject: &Subject,
+    host: &dyn Host,
+    sample_time: Duration,
+    inlining: [&InlineOptions; 2],
+) -> Result<Learned, Failure> {
+    let [profile, base] = inlining;
+    let (arm, quiet) = run(subject, host, profile)?;
+    let mut advice = arm.vm().advice();
+    if profile != base {
+        add(&mut advice, run(subject, host, base)?.0.vm().advice());
+    }
+    let fastest = quiet.iter().copied().min().unwrap_or(1);
+    let work = subject.work(sample_time.as_nanos() as f64 / fastest as f64);
+    let sample = subject.iterations(work) * fastest as f64;
+    let turns = (ROUND.as_nanos() as f64 / (3.0 * sample)).round() as usize;
+    Ok(Learned {
+        advice: Arc::new(advice),
+        work,
+        turns: turns.clamp(TURNS.0, TURNS.1),
+        expected: arm.expected().filter(|_| subject.size().is_none()),
+    })
+}
+
+/// A machine that has run the program until nothing was compiled any more, and the times of its runs since then.
+fn run<'a>(
+    subject: &'a Subject,
+    host: &'a dyn Host,
+    inlining: &InlineOptions,
+) -> Result<(Arm<'a>, Vec<u64>), Failure> {
+    let mut arm = Arm::new(subject, host, Work::ONE, None, Purpose::Learn(inlining.clone()))?;
     let (start, mut quiet, mut compilations) = (Instant::now(), Vec::new(), 0);
     for run in 0..MOST {
         host.progress(&format!("{}: learning, run {}", subject.name, run + 1));
@@ -46,14 +78,27 @@ pub fn learn(subject: &Subject, host: &dyn Host, sample_time: Duration) -> Resul
             break;
         }
     }
-    let fastest = quiet.iter().copied().min().unwrap_or(1);
-    let work = subject.work(sample_time.as_nanos() as f64 / fastest as f64);
-    let sample = subject.iterations(work) * fastest as f64;
-    let turns = (ROUND.as_nanos() as f64 / (3.0 * sample)).round() as usize;
-    Ok(Learned {
-        advice: Arc::new(arm.vm().advice()),
-        work,
-        turns: turns.clamp(TURNS.0, TURNS.1),
-        expected: arm.expected().filter(|_| subject.size().is_none()),
-    })
+    Ok((arm, quiet))
+}
+
+/// Adds what another machine compiled, and which assumptions of its code failed.
+fn add(advice: &mut Advice, other: Advice) {
+    for compilation in other.compilations {
+        let same = |c: &&mut CompilationAdvice| {
+            (c.function, c.loop_at) == (compilation.function, compilation.loop_at)
+        };
+        match advice.compilations.iter_mut().find(same) {
+            Some(there) => there.level = there.level.max(compilation.level),
+            None => advice.compilations.push(compilation),
+        }
+    }
+    let failed: Vec<_> = other.failed.into_iter().filter(|failed| !advice.failed.contains(failed)).collect();
+    advice.failed.extend(failed);
+    let known = |advice: &Advice, class: &ClassAdvice| advice.instantiated.contains(class);
+    let classes: Vec<_> = other.instantiated.into_iter().filter(|class| !known(advice, class)).collect();
+    advice.instantiated.extend(classes);
+    let functions = other.functions.into_iter();
+    let new: Vec<_> =
+        functions.filter(|f| advice.functions.iter().all(|known| known.function != f.function)).collect();
+    advice.functions.extend(new);
 }

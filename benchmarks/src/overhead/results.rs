@@ -96,7 +96,8 @@ fn fill(
     plan: Plan,
     limits: &Limits,
 ) -> Result<(), Failure> {
-    let learned = learn(subject, host, limits.sample)?;
+    let inlining = [&configurations.profile.inlining, &configurations.base.inlining];
+    let learned = learn(subject, host, limits.sample, inlining)?;
     result.iterations = subject.iterations(learned.work);
     host.progress(&format!("{}: counting", subject.name));
     let counts = || -> Result<[Counts; 2], Failure> {

@@ -22,7 +22,7 @@ pub enum InlineBy {
 }
 
 /// The call graph that a policy is told.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub enum CallSource {
     /// None: no call was ever seen.
     None,
@@ -60,7 +60,7 @@ pub enum Fallback {
 }
 
 /// What is chosen.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, PartialEq, Default, Debug)]
 pub struct InlineOptions {
     /// Who chooses.
     pub by: InlineBy,

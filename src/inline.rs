@@ -1,11 +1,11 @@
 //! Who chooses which calls are inlined, and by which call graph, from the command line (`--inline`, `--inline-profile`,
 //! `--guard`, `--guard-else`).
 
-use crate::commands::profile::load::read;
+use crate::commands::profile::load::{named, taken};
 use crate::report::Stop;
 use clap::{Args, ValueEnum};
 use holloway_profilers::calls::{Limits, Policy, Share};
-use holloway_vm::compiled::{CallSource, CallsOf, Fallback, GivenCalls, GuardTest, InlineBy, InlineOptions};
+use holloway_vm::compiled::{CallSource, Counted, Fallback, GivenCalls, GuardTest, InlineBy, InlineOptions};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -191,12 +191,7 @@ impl FromStr for GraphSource {
     type Err = String;
 
     fn from_str(text: &str) -> Result<GraphSource, String> {
-        let (name, file) = match text.split_once('=') {
-            Some((name, "")) => return Err(format!("behind `{name}=` stands the name of a file")),
-            Some((name, file)) => (name, Some(PathBuf::from(file))),
-            None => (text, None),
-        };
-        match (name, file) {
+        match named(text)? {
             ("none", None) => Ok(GraphSource::None),
             ("one-time", None) => Ok(GraphSource::OneTime),
             ("cbs", None) => Ok(GraphSource::Cbs),
@@ -230,21 +225,16 @@ impl fmt::Display for GraphSource {
 impl GraphSource {
     /// Reads the profile if there is one to be read.
     fn open(&self) -> Result<CallSource, Stop> {
-        let given = |path: &Path, which: CallsOf| {
-            let no_use = |why: String| Stop::usage(format_args!("{}: {why}", path.display()));
-            let file = read(path)?;
-            file.check().map_err(no_use)?;
-            GivenCalls::of(&file, which).map_err(no_use)
-        };
+        let given = |path: &Path, counted: Counted| taken(path, |file| GivenCalls::of(file, counted));
         Ok(match self {
             GraphSource::None => CallSource::None,
             GraphSource::OneTime => CallSource::OneTime,
             GraphSource::Cbs => CallSource::Sampled,
             GraphSource::Flipped => CallSource::Flipped,
-            GraphSource::CbsOf(file) => CallSource::Given(Arc::new(given(file, CallsOf::Samples)?)),
-            GraphSource::ExactOf(file) => CallSource::Given(Arc::new(given(file, CallsOf::Exactly)?)),
+            GraphSource::CbsOf(file) => CallSource::Given(Arc::new(given(file, Counted::Sampled)?)),
+            GraphSource::ExactOf(file) => CallSource::Given(Arc::new(given(file, Counted::Exactly)?)),
             GraphSource::FlippedOf(file) => {
-                CallSource::Given(Arc::new(given(file, CallsOf::Exactly)?.flipped()))
+                CallSource::Given(Arc::new(given(file, Counted::Exactly)?.flipped()))
             }
         })
     }

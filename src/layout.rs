@@ -1,6 +1,6 @@
 //! Which profile the blocks of machine code are ordered by, from the command line (`--layout`).
 
-use crate::commands::profile::load::read;
+use crate::commands::profile::load::{named, taken};
 use crate::report::Stop;
 use holloway_vm::compiled::{BlockOrder, Counted, GivenEdges};
 use std::fmt;
@@ -37,14 +37,7 @@ impl FromStr for Layout {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Layout, String> {
-        let (name, file) = match text.split_once('=') {
-            Some((name, file)) => (name, Some(file).filter(|file| !file.is_empty())),
-            None => (text, None),
-        };
-        match (name, file.map(PathBuf::from)) {
-            _ if file.is_none() && text.contains('=') => {
-                Err(format!("behind `{name}=` stands the name of a file"))
-            }
+        match named(text)? {
             ("none", None) => Ok(Layout::None),
             ("aside", None) => Ok(Layout::Aside),
             ("one-time", None) => Ok(Layout::OneTime),
@@ -79,12 +72,7 @@ impl fmt::Display for Layout {
 impl Layout {
     /// Reads the profile if there is one to be read.
     pub fn open(&self) -> Result<BlockOrder, Stop> {
-        let given = |path: &Path, counted: Counted| {
-            let no_use = |why: String| Stop::usage(format_args!("{}: {why}", path.display()));
-            let file = read(path)?;
-            file.check().map_err(no_use)?;
-            GivenEdges::of(&file, counted).map_err(no_use)
-        };
+        let given = |path: &Path, counted: Counted| taken(path, |file| GivenEdges::of(file, counted));
         Ok(match self {
             Layout::None => BlockOrder::Program,
             Layout::Aside => BlockOrder::Aside,

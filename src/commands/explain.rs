@@ -5,7 +5,7 @@ use super::print;
 use super::run::report;
 use crate::compile::compile_file;
 use crate::interrupt::Interrupt;
-use crate::options::{MachineArguments, Tier};
+use crate::options::{RunArguments, Tier};
 use crate::pattern::Pattern;
 use crate::report::Stop;
 use crate::source_lines::SourceLines;
@@ -25,32 +25,26 @@ pub struct ExplainArguments {
     /// Of which methods: those whose name contains this, or matches it as a whole if it has a *
     #[arg(value_name = "METHOD")]
     pub method: Pattern,
-    /// The main file of the program
-    #[arg(value_name = "FILE")]
-    pub file: String,
-    /// Arguments of the program, behind --
-    #[arg(last = true, value_name = "ARGS")]
-    pub arguments: Vec<String>,
-    /// Flags of the virtual machine.
+    /// The program, and how it is run.
     #[command(flatten)]
-    pub machine: MachineArguments,
+    pub run: RunArguments,
 }
 
 /// Runs, and explains. What the program prints is not shown.
 pub fn explain(arguments: ExplainArguments) -> Result<ExitCode, Stop> {
-    let mut machine = arguments.machine;
+    let RunArguments { file, arguments: given, mut machine } = arguments.run;
     if machine.tier == Tier::Interp {
         return Err(Stop::usage("with --tier interp nothing is compiled, and nothing is inlined"));
     }
     machine.open()?;
-    let program = compile_file(&arguments.file)?;
+    let program = compile_file(&file)?;
     let names = || program.functions.iter().map(|function| &*function.name);
     let wanted: Vec<bool> = names().map(|name| arguments.method.matches(name)).collect();
     if !wanted.contains(&true) {
         return Err(Stop::usage(arguments.method.nothing_found(names())));
     }
     let interrupt = Interrupt::new();
-    let options = machine.vm_options(arguments.arguments, Box::new(std::io::sink()));
+    let options = machine.vm_options(given, Box::new(std::io::sink()));
     let mut vm = Vm::new(Arc::new(program), options).map_err(Stop::usage)?;
     interrupt.watch(vm.interrupt_handle());
     interrupt.listen();
@@ -58,7 +52,7 @@ pub fn explain(arguments: ExplainArguments) -> Result<ExitCode, Stop> {
     // What was learned until then is as good as any.
     report(&outcome, interrupt.was_pressed());
     machine.learned.write_advice(&vm)?;
-    machine.profile.write(&vm, &arguments.file, super::run::ending(&outcome))?;
+    machine.profile.write(&vm, &file, super::run::ending(&outcome))?;
     let program = vm.program();
     let lines = SourceLines::read(program);
     let compiled = vm.compiled_calls();

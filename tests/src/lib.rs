@@ -8,6 +8,7 @@ pub mod case;
 pub mod difference;
 pub mod modes;
 pub mod parallel;
+pub mod past;
 pub mod random;
 pub mod run;
 pub mod text;

@@ -6,8 +6,8 @@
 
 use holloway_benchmarks::measure::{Ending, Hooks, measure};
 use holloway_benchmarks::registry::{BENCHMARKS, Benchmark};
+use holloway_bytecode::FunctionId;
 use holloway_bytecode::verify::VerifiedProgram;
-use holloway_bytecode::{ClassId, FunctionId};
 use holloway_jit::Jit;
 use holloway_jit::ir::Region;
 use holloway_jit::lower::order::Why;
@@ -15,9 +15,8 @@ use holloway_jit::lower::{Layout, Lowered};
 use holloway_jit::pipeline::Watch;
 use holloway_profilers::schedule::SplitMix;
 use holloway_tests::parallel::check_all;
-use holloway_vm::compiled::{
-    Branches, Compiled, Compiler, Model, OrderBy, Profile, Receivers, Request, TierOptions,
-};
+use holloway_tests::past::Past;
+use holloway_vm::compiled::{Branches, Compiled, Compiler, Model, OrderBy, Profile, Request, TierOptions};
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Vm, VmOptions};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -43,44 +42,6 @@ impl Branches for AnyCounts {
 
     fn switch(&self, function: FunctionId, pc: u32, cases: usize) -> Vec<u32> {
         (0..cases as u64).map(|arm| self.count(function, pc, arm)).collect()
-    }
-}
-
-/// A profile that is ordered by other counts.
-struct Disordered<'a> {
-    profile: &'a dyn Profile,
-    counts: AnyCounts,
-}
-
-impl Branches for Disordered<'_> {
-    fn branch(&self, function: FunctionId, pc: u32) -> [u32; 2] {
-        self.profile.branch(function, pc)
-    }
-
-    fn switch(&self, function: FunctionId, pc: u32, cases: usize) -> Vec<u32> {
-        self.profile.switch(function, pc, cases)
-    }
-}
-
-impl Profile for Disordered<'_> {
-    fn order(&self) -> OrderBy<'_> {
-        OrderBy::Counts(&self.counts)
-    }
-
-    fn receivers(&self, function: FunctionId, pc: u32) -> Receivers {
-        self.profile.receivers(function, pc)
-    }
-
-    fn invocations(&self, function: FunctionId) -> u32 {
-        self.profile.invocations(function)
-    }
-
-    fn is_instantiated(&self, class: ClassId) -> bool {
-        self.profile.is_instantiated(class)
-    }
-
-    fn has_failed(&self, function: FunctionId, pc: u32, reason: &str) -> bool {
-        self.profile.has_failed(function, pc, reason)
     }
 }
 
@@ -146,7 +107,8 @@ struct AnyOrder {
 impl Compiler for AnyOrder {
     fn compile(&self, request: &Request, profile: &dyn Profile) -> Result<Compiled, String> {
         let number = self.random.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).bits();
-        let disordered = Disordered { profile, counts: AnyCounts(number) };
+        let counts = AnyCounts(number);
+        let disordered = Past { order: OrderBy::Counts(&counts), ..Past::of(profile) };
         let mut seen = self.seen.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         self.jit.compile_watched(request, &disordered, &mut Look(&mut seen))
     }

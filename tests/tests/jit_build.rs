@@ -13,6 +13,7 @@ use holloway_jit::passes::{Input, Notes, inline};
 use holloway_profilers::MethodId;
 use holloway_profilers::calls::{CallEdge, CallGraph, Policy};
 use holloway_tests::parallel::check_all;
+use holloway_tests::past::Past;
 use holloway_vm::compiled::{
     Branches, CallWeights, Fallback, GuardTest, InlineBy, Inlining, NoProfile, Profile, Receivers,
 };
@@ -60,44 +61,6 @@ impl Profile for Lopsided {
 
     fn has_failed(&self, _: FunctionId, _: u32, _: &str) -> bool {
         false
-    }
-}
-
-/// A past, with who chooses what is inlined.
-struct Choosing<'a> {
-    past: &'a dyn Profile,
-    inlining: Inlining<'a>,
-}
-
-impl Branches for Choosing<'_> {
-    fn branch(&self, function: FunctionId, pc: u32) -> [u32; 2] {
-        self.past.branch(function, pc)
-    }
-
-    fn switch(&self, function: FunctionId, pc: u32, cases: usize) -> Vec<u32> {
-        self.past.switch(function, pc, cases)
-    }
-}
-
-impl Profile for Choosing<'_> {
-    fn inlining(&self) -> Inlining<'_> {
-        self.inlining
-    }
-
-    fn receivers(&self, function: FunctionId, pc: u32) -> Receivers {
-        self.past.receivers(function, pc)
-    }
-
-    fn invocations(&self, function: FunctionId) -> u32 {
-        self.past.invocations(function)
-    }
-
-    fn is_instantiated(&self, class: ClassId) -> bool {
-        self.past.is_instantiated(class)
-    }
-
-    fn has_failed(&self, function: FunctionId, pc: u32, reason: &str) -> bool {
-        self.past.has_failed(function, pc, reason)
     }
 }
 
@@ -185,7 +148,7 @@ fn everything_is_inlined_and_well_formed() {
             choose(Level::O2, By::Calls(Policy::J9), T::Class, F::Deopt),
         ];
         for (options, inlining) in &all {
-            let profile = &Choosing { past: profile, inlining: *inlining };
+            let profile = &Past { inlining: *inlining, ..Past::of(profile) };
             let input = Input { program, hierarchy, profile, options };
             let mut region = build::region(program, profile, options, function, entry)
                 .map_err(|error| error.to_string())?;

@@ -67,3 +67,11 @@ pub fn of_program(program: &Program) -> String {
     }
     hash.text()
 }
+
+/// Is this the number of the program: for files that were written about one.
+pub fn is_of_program(fingerprint: &str, program: &Program) -> Result<(), String> {
+    match fingerprint == of_program(program) {
+        true => Ok(()),
+        false => Err("it is the profile of another program, or the program has changed since".into()),
+    }
+}

@@ -10,7 +10,7 @@ use super::traces;
 use crate::options::{AccuracyArguments, Percent};
 use crate::report::Stop;
 use holloway_profilers::edges::EdgeProfile;
-use holloway_profilers::metrics::{Flow, Share};
+use holloway_profilers::metrics::{Flow, Matching, Share};
 use std::collections::BTreeSet;
 
 /// Parts of the whole in which the threshold is expressed.
@@ -68,16 +68,7 @@ pub fn paths(estimate: &Profile, truth: &Profile, hot: Share, percent: Percent) 
     let mut rows = Vec::new();
     for (name, flow) in [("branch flow", Flow::Branches), ("count flow", Flow::Counts)] {
         let found = weight_matching(&actual, &estimated, &lengths, flow, hot);
-        let selected: BTreeSet<_> = found.selected.iter().collect();
-        let matched = found.hot.iter().filter(|path| selected.contains(path)).count();
-        let covered = (found.total_flow > 0).then(|| found.hot_flow as f64 / found.total_flow as f64);
-        rows.push(vec![
-            score(found.accuracy()),
-            found.hot.len().to_string(),
-            matched.to_string(),
-            score(covered),
-            name.to_string(),
-        ]);
+        rows.push([&matching(&found)[..], &[name.to_string()]].concat());
     }
     let unknown = estimated.keys().filter(|path| !actual.contains_key(*path)).count();
     let mut text = format!(
@@ -93,6 +84,14 @@ pub fn paths(estimate: &Profile, truth: &Profile, hot: Share, percent: Percent) 
             &format!("  {} in samples that no exact count has\n", counted(unknown as u64, "path", "paths"));
     }
     Some(text)
+}
+
+/// What a weight matching found, in columns: its accuracy, hot paths, those of them that were found, and their part of the flow.
+pub fn matching<K: Ord>(found: &Matching<K>) -> [String; 4] {
+    let selected: BTreeSet<&K> = found.selected.iter().collect();
+    let matched = found.hot.iter().filter(|path| selected.contains(path)).count();
+    let covered = (found.total_flow > 0).then(|| found.hot_flow as f64 / found.total_flow as f64);
+    [score(found.accuracy()), found.hot.len().to_string(), matched.to_string(), score(covered)]
 }
 
 /// Estimates and references, with names.

@@ -7,7 +7,7 @@ use crate::report::Stop;
 use holloway_vm::profiling::file::{FORMAT, ProfileFile, ThreadRecord, VERSION};
 use serde::Deserialize;
 use serde_json::error::Category;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What every version of the format has.
 #[derive(Deserialize)]
@@ -21,6 +21,23 @@ pub fn read(path: &Path) -> Result<ProfileFile, Stop> {
     let bytes = std::fs::read(path)
         .map_err(|error| Stop::usage(format_args!("cannot read {}: {error}", path.display())))?;
     parse(&bytes).map_err(|why| Stop::usage(format_args!("{} {why}", path.display())))
+}
+
+/// Takes from a profile what another run is to be directed by; `take` says what it lacks.
+pub fn taken<T>(path: &Path, take: impl FnOnce(&ProfileFile) -> Result<T, String>) -> Result<T, Stop> {
+    let file = read(path)?;
+    file.check()
+        .and_then(|()| take(&file))
+        .map_err(|why| Stop::usage(format_args!("{}: {why}", path.display())))
+}
+
+/// The parts of `NAME` or `NAME=FILE`, as flags name profiles.
+pub fn named(text: &str) -> Result<(&str, Option<PathBuf>), String> {
+    match text.split_once('=') {
+        Some((name, "")) => Err(format!("behind `{name}=` stands the name of a file")),
+        Some((name, file)) => Ok((name, Some(PathBuf::from(file)))),
+        None => Ok((text, None)),
+    }
 }
 
 /// Reads a profile that is well-formed; of one thread only, if that is asked for.

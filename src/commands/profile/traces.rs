@@ -3,7 +3,7 @@
 //! A path is a full path of a region of a method: from where the region is entered to where it is left, cut at loop headers, loop
 //! exits and where there would be too many paths; not the same as a path of `blpp`, which goes on over the end of a loop.
 
-use super::accuracy::hot_share;
+use super::accuracy::{hot_share, matching};
 use super::model::Profile;
 use super::text::{counted, outcome, percent, place, score, table};
 use crate::options::Percent;
@@ -11,7 +11,7 @@ use crate::source_lines::SourceLines;
 use holloway_bytecode::Position;
 use holloway_profilers::metrics::{Flow, Share, wall};
 use holloway_vm::profiling::file::{RegionPathRecord, TraceRecords};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// So many branches of a path are shown.
 const MOST_BRANCHES: usize = 24;
@@ -146,17 +146,8 @@ pub fn accuracy(estimate: &Profile, truth: &Profile, hot: Share, percent: Percen
     for (name, flow) in [("count flow", Flow::Counts), ("branch flow", Flow::Branches)] {
         let length = |path: &Key| lengths.get(path).copied().unwrap_or_default();
         let found = wall(&counts, &weights, flow, hot, length);
-        let selected: BTreeSet<&Key> = found.selected.iter().collect();
-        let matched = found.hot.iter().filter(|path| selected.contains(path)).count();
-        let covered = (found.total_flow > 0).then(|| found.hot_flow as f64 / found.total_flow as f64);
-        rows.push(vec![
-            score(found.accuracy()),
-            found.hot.len().to_string(),
-            matched.to_string(),
-            score(covered),
-            score(false_flow(&weights, &counts, hot_share(percent), flow, length)),
-            name.to_string(),
-        ]);
+        let wrong = score(false_flow(&weights, &counts, hot_share(percent), flow, length));
+        rows.push([&matching(&found)[..], &[wrong, name.to_string()]].concat());
     }
     let never = weights.keys().filter(|path| !counts.contains_key(*path)).count();
     let mut text = format!(

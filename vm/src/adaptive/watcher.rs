@@ -196,11 +196,7 @@ impl Watcher {
         self.ticks = 0;
         let Some(Sampled { edges, receivers, calls }) = sampled() else { return false };
         self.windows += 1;
-        let new: CallGraph = calls
-            .edges()
-            .into_iter()
-            .map(|(edge, weight)| (edge, weight.saturating_sub(self.calls_before.weight(edge))))
-            .collect();
+        let new = calls.since(&self.calls_before);
         let mut both = new.clone();
         both.merge(&std::mem::replace(&mut self.last_calls, new));
         let window = Window { edges: edges.since(&self.before), receivers, calls: CallWeights::of(&both) };

@@ -3,7 +3,7 @@
 
 use super::past::{PastProfile, branch_at};
 use super::profile::{Branches, OrderBy};
-use crate::fingerprint::of_program;
+use crate::fingerprint::is_of_program;
 use crate::profiling::file::ProfileFile;
 use holloway_bytecode::{FunctionId, Program};
 use holloway_profilers::edges::EdgeProfile;
@@ -39,9 +39,9 @@ pub struct GivenEdges {
 /// Which counts of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Counted {
-    /// All: of the interpreter and, exactly, of compiled code.
+    /// All that happened: in the interpreter and, exactly, in compiled code.
     Exactly,
-    /// What PEP sampled.
+    /// What PEP or CBS sampled.
     Sampled,
 }
 
@@ -76,10 +76,7 @@ impl GivenEdges {
 
     /// Is it a profile of this program.
     pub fn check(&self, program: &Program) -> Result<(), String> {
-        match self.program == of_program(program) {
-            true => Ok(()),
-            false => Err("it is the profile of another program, or the program has changed since".into()),
-        }
+        is_of_program(&self.program, program)
     }
 
     /// The counts of a branch, made smaller together until they fit.

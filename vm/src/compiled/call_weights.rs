@@ -1,8 +1,9 @@
 //! Call graphs as an inliner asks them: the weight of a site's targets, and of all.
 
+use super::block_order::Counted;
 use super::past::PastProfile;
 use super::profile::{Branches, Profile};
-use crate::fingerprint::of_program;
+use crate::fingerprint::is_of_program;
 use crate::profiling::file::ProfileFile;
 use crate::profiling::{CallRecord, Profiling, target};
 use holloway_bytecode::cfg::{BlockId, Cfg, EdgeId, EdgeKind, Graph};
@@ -71,28 +72,20 @@ pub struct GivenCalls {
     weights: Arc<CallWeights>,
 }
 
-/// Which calls of a file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CallsOf {
-    /// All of them, exactly.
-    Exactly,
-    /// Those that `cbs` saw, with credit for inlined ones if there is any.
-    Samples,
-}
-
 impl GivenCalls {
-    /// The calls of a file that was checked. `Err` says what it lacks.
-    pub fn of(file: &ProfileFile, which: CallsOf) -> Result<GivenCalls, String> {
+    /// The calls of a file that was checked: all of them, or those that `cbs` saw, with credit for inlined ones if there is any.
+    /// `Err` says what it lacks.
+    pub fn of(file: &ProfileFile, counted: Counted) -> Result<GivenCalls, String> {
         let calls = &file.calls;
         let sampled = || {
             let credited = calls.credited.as_ref().map(|credited| &credited.calls);
             credited.or(calls.sampled.as_ref().map(|sampled| &sampled.calls))
         };
-        let (records, lacks) = match which {
-            CallsOf::Exactly => {
+        let (records, lacks) = match counted {
+            Counted::Exactly => {
                 (calls.exact.as_ref(), "it has no exact calls: they are counted with --profile calls")
             }
-            CallsOf::Samples => (sampled(), "it has no sampled calls: they are sampled with --profile cbs"),
+            Counted::Sampled => (sampled(), "it has no sampled calls: they are sampled with --profile cbs"),
         };
         let edge = |call: &CallRecord| {
             let (caller, callee) = (MethodId(call.site.method), MethodId(call.callee));
@@ -113,10 +106,7 @@ impl GivenCalls {
 
     /// Is it a profile of this program.
     pub fn check(&self, program: &Program) -> Result<(), String> {
-        match self.program == of_program(program) {
-            true => Ok(()),
-            false => Err("it is the profile of another program, or the program has changed since".into()),
-        }
+        is_of_program(&self.program, program)
     }
 
     pub(super) fn weights(&self) -> Arc<CallWeights> {

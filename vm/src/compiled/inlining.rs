@@ -111,17 +111,15 @@ impl ToldCalls {
     /// For a compiler. `count` puts together what the interpreter counted.
     pub fn inlining(&self, count: impl Fn() -> Arc<CallWeights>) -> Inlining<'_> {
         let InlineOptions { by, ref calls, test, fallback } = self.options;
-        let weights = |_: &Policy| {
-            self.weights.get_or_init(|| match calls {
-                CallSource::None => Arc::default(),
-                CallSource::OneTime => count(),
-                CallSource::Flipped => Arc::new(count().flipped()),
-                CallSource::Sampled => self.sampled.clone().unwrap_or_default(),
-                CallSource::Given(given) => given.weights(),
-            })
+        let weights = || match calls {
+            CallSource::None => Arc::default(),
+            CallSource::OneTime => count(),
+            CallSource::Flipped => Arc::new(count().flipped()),
+            CallSource::Sampled => self.sampled.clone().unwrap_or_default(),
+            CallSource::Given(given) => given.weights(),
         };
-        let calls = match &by {
-            InlineBy::Calls(policy) => weights(policy),
+        let calls = match by {
+            InlineBy::Calls(_) => self.weights.get_or_init(weights),
             _ => &NO_CALLS,
         };
         Inlining { by, calls, test, fallback }

@@ -38,7 +38,7 @@ pub mod request;
 mod stubs;
 
 pub use block_order::{BlockOrder, Counted, GivenEdges};
-pub use call_weights::{CallWeights, CallsOf, GivenCalls};
+pub use call_weights::{CallWeights, GivenCalls};
 pub use inlining::{
     CallDecision, CallSource, CompiledCalls, Fallback, GuardTest, InlineBy, InlineOptions, Inlining, Verdict,
 };

@@ -112,27 +112,36 @@ pub struct Saved {
     pub floats: [u64; FLOAT_REGISTERS],
 }
 
+/// A frame with the arguments of this call, as [`Saved`] has them.
+macro_rules! save_arguments {
+    () => {
+        concat!(
+            "push rbp\n",
+            "mov rbp, rsp\n",
+            "sub rsp, 112\n",
+            "mov [rsp], rdi\n",
+            "mov [rsp + 8], rsi\n",
+            "mov [rsp + 16], rdx\n",
+            "mov [rsp + 24], rcx\n",
+            "mov [rsp + 32], r8\n",
+            "mov [rsp + 40], r9\n",
+            "movsd [rsp + 48], xmm0\n",
+            "movsd [rsp + 56], xmm1\n",
+            "movsd [rsp + 64], xmm2\n",
+            "movsd [rsp + 72], xmm3\n",
+            "movsd [rsp + 80], xmm4\n",
+            "movsd [rsp + 88], xmm5\n",
+            "movsd [rsp + 96], xmm6\n",
+            "movsd [rsp + 104], xmm7\n",
+        )
+    };
+}
+
 /// Runs the method in `r10` in the interpreter, with the arguments of this call.
 #[unsafe(naked)]
 pub unsafe extern "C" fn interpret_stub() {
     naked_asm!(
-        "push rbp",
-        "mov rbp, rsp",
-        "sub rsp, 112",
-        "mov [rsp], rdi",
-        "mov [rsp + 8], rsi",
-        "mov [rsp + 16], rdx",
-        "mov [rsp + 24], rcx",
-        "mov [rsp + 32], r8",
-        "mov [rsp + 40], r9",
-        "movsd [rsp + 48], xmm0",
-        "movsd [rsp + 56], xmm1",
-        "movsd [rsp + 64], xmm2",
-        "movsd [rsp + 72], xmm3",
-        "movsd [rsp + 80], xmm4",
-        "movsd [rsp + 88], xmm5",
-        "movsd [rsp + 96], xmm6",
-        "movsd [rsp + 104], xmm7",
+        save_arguments!(),
         "mov rdi, r10",
         "mov rsi, rsp",
         "lea rdx, [rbp + 16]",
@@ -149,23 +158,7 @@ pub unsafe extern "C" fn interpret_stub() {
 #[unsafe(naked)]
 pub unsafe extern "C" fn listen_stub() {
     naked_asm!(
-        "push rbp",
-        "mov rbp, rsp",
-        "sub rsp, 112",
-        "mov [rsp], rdi",
-        "mov [rsp + 8], rsi",
-        "mov [rsp + 16], rdx",
-        "mov [rsp + 24], rcx",
-        "mov [rsp + 32], r8",
-        "mov [rsp + 40], r9",
-        "movsd [rsp + 48], xmm0",
-        "movsd [rsp + 56], xmm1",
-        "movsd [rsp + 64], xmm2",
-        "movsd [rsp + 72], xmm3",
-        "movsd [rsp + 80], xmm4",
-        "movsd [rsp + 88], xmm5",
-        "movsd [rsp + 96], xmm6",
-        "movsd [rsp + 104], xmm7",
+        save_arguments!(),
         "mov rsi, r10",
         "mov rdx, rbp",
         "call {listen}",

@@ -224,7 +224,7 @@ impl fmt::Display for GraphSource {
 
 impl GraphSource {
     /// Reads the profile if there is one to be read.
-    fn open(&self) -> Result<CallSource, Stop> {
+    pub fn open(&self) -> Result<CallSource, Stop> {
         let given = |path: &Path, counted: Counted| taken(path, |file| GivenCalls::of(file, counted));
         Ok(match self {
             GraphSource::None => CallSource::None,

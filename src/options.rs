@@ -6,7 +6,7 @@ use crate::commands::accuracy::AccuracyGridArguments;
 use crate::commands::dump::arguments::DumpArguments;
 use crate::commands::explain::ExplainArguments;
 use crate::commands::overhead::arguments::OverheadArguments;
-use crate::inline::InlineArguments;
+use crate::inline::{GraphSource, InlineArguments};
 use crate::inspect::{self, Outputs, ShowRequest};
 use crate::layout::Layout;
 use crate::learned::Learned;
@@ -18,7 +18,9 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use holloway_benchmarks::against::peers::PEERS;
-use holloway_vm::compiled::{BlockOrder, CompilerFactory, InlineOptions, Level, Log, LogEvent, TierOptions};
+use holloway_vm::compiled::{
+    BlockOrder, CallSource, CompilerFactory, InlineOptions, Level, Log, LogEvent, TierOptions,
+};
 use holloway_vm::heap::HeapConfig;
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{DEFAULT_STACK_DEPTH, Dispatch, VmOptions};
@@ -249,6 +251,10 @@ pub struct MachineArguments {
     /// flipped=FILE (the worst), none
     #[arg(long, value_name = "PROFILE", default_value = "aside", help_heading = "Execution")]
     pub layout: Layout,
+    /// By which calls methods are ordered in memory, those that call each other together: as --inline-profile; none leaves them in
+    /// the order in which they were compiled
+    #[arg(long, value_name = "PROFILE", default_value = "none", help_heading = "Execution")]
+    pub method_order: GraphSource,
     /// Flags of inlining.
     #[command(flatten)]
     pub inline: InlineArguments,
@@ -330,6 +336,9 @@ pub struct MachineArguments {
     /// The same for inlining.
     #[arg(skip)]
     pub inlining: InlineOptions,
+    /// The calls by which methods are ordered.
+    #[arg(skip)]
+    pub methods_by: Option<CallSource>,
 }
 
 /// How a program is run.
@@ -417,7 +426,12 @@ impl MachineArguments {
                  begins: use cbs=FILE",
             ));
         }
-        if self.inline.needs_samples() {
+        if self.method_order != GraphSource::None && self.tier == Tier::Interp {
+            return Err(Stop::usage(
+                "--method-order is about compiled code, and with --tier interp there is none",
+            ));
+        }
+        if self.inline.needs_samples() || self.method_order == GraphSource::Cbs {
             let credit = self.profile.options()?.pep.is_some();
             self.profile.add_cbs(credit)?;
         }
@@ -427,6 +441,10 @@ impl MachineArguments {
         }
         self.profile.open()?;
         self.inlining = self.inline.open()?;
+        self.methods_by = match self.method_order {
+            GraphSource::None => None,
+            ref source => Some(source.open()?),
+        };
         self.block_order = self.layout.open()?;
         self.outputs = Outputs::open(self.show_to.as_deref(), self.perf_map)?;
         self.learned =
@@ -500,6 +518,7 @@ impl MachineArguments {
             code_cache: self.code_cache,
             block_order: self.block_order.clone(),
             inlining: self.inlining.clone(),
+            method_order: self.methods_by.clone(),
             scatter: None,
             constants: self.learned.constants.clone().unwrap_or(defaults.constants),
             replay: self.learned.replay.clone(),

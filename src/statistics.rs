@@ -102,6 +102,7 @@ fn tier_rows(tiers: &TierStatistics) -> Vec<Row> {
         row("longest_queue", "most requests waiting", tiers.adaptive.longest_queue as u64),
         Row { key: "code_digest", label: "digest of the machine code", value: Value::Digest(tiers.digest) },
         row("code_in_use_bytes", "machine code in use", tiers.code_in_use as u64),
+        row("method_orders", "times that methods were put in order in memory", tiers.method_orders),
         row("loop_entries", "compiled loops entered", tiers.loop_entries),
         row("invalidations", "compiled code thrown away", tiers.invalidations),
         row("evictions", "evicted of these", tiers.evictions),

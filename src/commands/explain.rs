@@ -103,7 +103,7 @@ struct Row {
 
 impl Version<'_> {
     fn text(&self, by: &str) -> String {
-        let CompiledCalls { id, function, entry, level, decisions } = self.code;
+        let CompiledCalls { id, function, entry, level, decisions, address: _ } = self.code;
         let name = &self.program.functions[function.index()].name;
         let entry = match entry {
             Entry::Method => String::new(),

@@ -44,8 +44,22 @@ pub fn start(arguments: &[&str]) -> Child {
     command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts")
 }
 
-/// Sends a signal, such as `INT`.
+/// Sends a signal, such as `INT`; if it can be handled, once the process does: on a busy machine it takes a while to start.
 pub fn signal(child: &Child, name: &str) {
+    let number = [("INT", 2), ("TERM", 15)].iter().find(|(handled, _)| *handled == name);
+    let handles = |number: u32| {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        mask.is_some_and(|mask| {
+            u64::from_str_radix(mask.trim(), 16).is_ok_and(|mask| mask >> (number - 1) & 1 == 1)
+        })
+    };
+    if let Some(&(_, number)) = number {
+        let start = Instant::now();
+        while !handles(number) && start.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
     let sent = Command::new("sh").arg("-c").arg(format!("kill -{name} {}", child.id())).status();
     assert!(sent.expect("there is a shell").success());
 }

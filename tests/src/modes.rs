@@ -119,6 +119,7 @@ pub const ALL_PROFILERS: &[&str] = &[
 fn profiled(options: &mut VmOptions) {
     compiled(options, Level::O2);
     options.tiers.continuous = true;
+    options.tiers.method_order = Some(CallSource::Sampled);
     options.tiers.inlining = InlineOptions {
         by: InlineBy::Calls(Policy::NEW),
         calls: CallSource::Sampled,
@@ -131,6 +132,7 @@ fn profiled(options: &mut VmOptions) {
 /// The same where compiled code is left all the time, which drops paths, and each thread counts by itself.
 fn profiled_deopt(options: &mut VmOptions) {
     deopt_every(options, 7);
+    options.tiers.method_order = Some(CallSource::OneTime);
     options.tiers.inlining = InlineOptions {
         by: InlineBy::Calls(Policy::OLD),
         fallback: Fallback::Deopt,

@@ -206,6 +206,11 @@ impl Vm {
         if let Some(advice) = &tiers.replay {
             advice.check(&program).map_err(|why| format!("the advice does not fit the program: {why}"))?;
         }
+        if let Some(CallSource::Given(calls)) = &tiers.method_order {
+            calls
+                .check(&program)
+                .map_err(|why| format!("methods cannot be ordered by the profile: {why}"))?;
+        }
         if let CallSource::Given(calls) = &tiers.inlining.calls {
             calls.check(&program).map_err(|why| format!("calls cannot be chosen by the profile: {why}"))?;
         }

@@ -14,6 +14,7 @@ use super::past::interpreted_words;
 use super::queue::Urgency;
 use super::watcher;
 use crate::compiled::library::{ask, ask_again, start};
+use crate::compiled::method_order;
 use crate::compiled::past::{interpreted_profile, past_profile};
 use crate::compiled::{Entry, Level};
 use crate::timer::{TimerSource, VIRTUAL_NANOSECONDS};
@@ -75,6 +76,7 @@ pub(crate) fn tick(vm: &mut Machinery) {
     for code in watcher::tick(vm) {
         ask_again(vm, code);
     }
+    method_order::tick(vm);
     if !listens(vm) {
         return;
     }

@@ -66,6 +66,25 @@ impl CodeArea {
         Some(self.base.wrapping_add(offset + behind))
     }
 
+    /// Room for pieces of these lengths, one behind the other: their addresses. `None` if there is no room for all in a row.
+    pub fn allocate_row(&mut self, lengths: &[usize]) -> Option<Vec<*const u8>> {
+        let mut end = 0;
+        let mut begins = Vec::with_capacity(lengths.len());
+        for length in lengths {
+            let behind = self.next_distance();
+            begins.push(end + behind);
+            end += (length + behind).div_ceil(ALIGNMENT).max(1) * ALIGNMENT;
+        }
+        let (&offset, &available) =
+            self.free.iter().find(|&(_, &available)| available >= end.max(ALIGNMENT))?;
+        self.free.remove(&offset);
+        if available > end {
+            self.free.insert(offset + end, available - end);
+        }
+        self.used += end;
+        Some(begins.into_iter().map(|begin| self.base.wrapping_add(offset + begin).cast_const()).collect())
+    }
+
     fn next_distance(&mut self) -> usize {
         self.scatter.as_mut().map_or(0, |random| random.bits() as usize % (ALIGNMENT / STEP) * STEP)
     }

@@ -95,6 +95,11 @@ impl GivenCalls {
         Ok(GivenCalls::new(file.program.fingerprint.clone(), graph))
     }
 
+    /// Calls of a program.
+    pub fn of_program(program: &Program, graph: CallGraph) -> GivenCalls {
+        GivenCalls::new(crate::fingerprint::of_program(program), graph)
+    }
+
     fn new(program: String, graph: CallGraph) -> GivenCalls {
         GivenCalls { program, weights: Arc::new(CallWeights::of(&graph)), graph }
     }

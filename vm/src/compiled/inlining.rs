@@ -37,6 +37,23 @@ pub enum CallSource {
     Given(Arc<GivenCalls>),
 }
 
+impl CallSource {
+    /// The calls as they are now, if `count` puts together what the interpreter counted, and `sampled` what was sampled.
+    pub(super) fn weights(
+        &self,
+        count: impl Fn() -> Arc<CallWeights>,
+        sampled: impl Fn() -> Arc<CallWeights>,
+    ) -> Arc<CallWeights> {
+        match self {
+            CallSource::None => Arc::default(),
+            CallSource::OneTime => count(),
+            CallSource::Flipped => Arc::new(count().flipped()),
+            CallSource::Sampled => sampled(),
+            CallSource::Given(given) => given.weights(),
+        }
+    }
+}
+
 /// How a receiver is tested for being one of those for which a method was inlined.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum GuardTest {
@@ -111,13 +128,7 @@ impl ToldCalls {
     /// For a compiler. `count` puts together what the interpreter counted.
     pub fn inlining(&self, count: impl Fn() -> Arc<CallWeights>) -> Inlining<'_> {
         let InlineOptions { by, ref calls, test, fallback } = self.options;
-        let weights = || match calls {
-            CallSource::None => Arc::default(),
-            CallSource::OneTime => count(),
-            CallSource::Flipped => Arc::new(count().flipped()),
-            CallSource::Sampled => self.sampled.clone().unwrap_or_default(),
-            CallSource::Given(given) => given.weights(),
-        };
+        let weights = || calls.weights(count, || self.sampled.clone().unwrap_or_default());
         let calls = match by {
             InlineBy::Calls(_) => self.weights.get_or_init(weights),
             _ => &NO_CALLS,
@@ -171,6 +182,8 @@ pub struct CompiledCalls {
     pub entry: Entry,
     /// How it was compiled.
     pub level: Level,
+    /// Where it lies.
+    pub address: usize,
     /// What was decided about its calls.
     pub decisions: Vec<CallDecision>,
 }

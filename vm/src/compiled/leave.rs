@@ -207,8 +207,8 @@ pub(super) fn propagate(vm: &mut Machinery, frame: *const u64) {
             return;
         }
         let Some(object) = vm.compiled.map.find(address) else { unreachable!("callers are compiled code") };
-        let Some(call) = object.call(address) else { return };
-        *returns = object.address.add(call.landing as usize) as u64;
+        let Some(landing) = object.landing(address) else { return };
+        *returns = landing as u64;
     }
 }
 
@@ -220,9 +220,9 @@ pub(super) fn leave_caller(vm: &Machinery, frame: *const u64) {
         let address = *returns as *const u8;
         if address != stubs::enter_return()
             && let Some(object) = vm.compiled.map.find(address)
-            && let Some(call) = object.call(address)
+            && let Some(landing) = object.landing(address)
         {
-            *returns = object.address.add(call.landing as usize) as u64;
+            *returns = landing as u64;
         }
     }
 }
@@ -296,13 +296,9 @@ fn write_frames(vm: &mut Machinery, mut base: *mut u64) -> Resume {
 pub fn leave_frames(vm: &mut Machinery, id: CodeId) {
     let Some(object) = vm.compiled.map.get(id) else { return };
     let mut patch = |slot: *mut u64, returns: *const u8| {
-        let end = object.address.wrapping_add(object.tables.bytes.len());
-        if object.address <= returns
-            && returns <= end
-            && let Some(call) = object.call(returns)
-        {
+        if let Some(landing) = object.landing(returns) {
             // SAFETY: a slot of a frame that waits; the landing pad takes the result as a normal return would leave it.
-            unsafe { *slot = object.address.add(call.landing as usize) as u64 };
+            unsafe { *slot = landing as u64 };
         }
     };
     let position = vm.position;

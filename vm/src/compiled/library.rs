@@ -15,6 +15,7 @@ use super::frames::{self, Position};
 use super::inlining::CompiledCalls;
 use super::leave::{self, Pending};
 use super::map::{CodeMap, CodeObject};
+use super::method_order::{self, MethodOrder};
 use super::options::TierOptions;
 use super::past::past_profile;
 use super::report::{LogEvent, TierStatistics};
@@ -56,7 +57,7 @@ pub(crate) struct CompiledState {
     pub(super) unwinding: bool,
     /// Values that the collector must see while frames are rebuilt.
     pub(super) held: Vec<u64>,
-    area: Option<CodeArea>,
+    pub(super) area: Option<CodeArea>,
     pub(super) functions: Vec<FunctionState>,
     pub(super) compiler: Option<Arc<dyn Compiler>>,
     queue: Option<Queue>,
@@ -73,6 +74,8 @@ pub(crate) struct CompiledState {
     /// Code that relies on a class having no instances.
     relying: BTreeMap<ClassId, Vec<CodeId>>,
     retired: Vec<CodeId>,
+    /// Orders methods in memory, if that is wanted.
+    pub(super) method_order: MethodOrder,
     yields: u32,
     pub(crate) options: TierOptions,
     pub(crate) statistics: TierStatistics,
@@ -100,6 +103,7 @@ impl CompiledState {
             sampled_calls: SampledCallWeights::default(),
             relying: BTreeMap::new(),
             retired: Vec::new(),
+            method_order: MethodOrder::default(),
             yields: 0,
             options,
             statistics: TierStatistics::default(),
@@ -140,6 +144,7 @@ impl CompiledState {
             function: object.function,
             entry: object.entry,
             level: object.level,
+            address: object.address as usize,
             decisions: object.tables.decisions.clone(),
         });
         calls.collect()
@@ -267,10 +272,10 @@ pub(crate) fn start(vm: &mut Machinery) -> bool {
             vm.compiled.area = Some(area);
             vm.compiled.queue = Some(queue);
             vm.compiled.compiler = Some(compiler);
-            if adaptive::listens(vm)
+            if (adaptive::listens(vm) || vm.compiled.options.method_order.is_some())
                 && let Err(error) = vm.start_timer()
             {
-                let line = format!("methods are not sampled: {error}");
+                let line = format!("methods are neither sampled nor ordered: {error}");
                 vm.compiled.log(LogEvent::Compile, &line);
             }
             true
@@ -378,6 +383,7 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
         entry: request.entry,
         level: request.level,
         address,
+        before: Vec::new(),
         valid: true,
         superseded: false,
         failures: 0,
@@ -385,6 +391,7 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
     };
     report::map_code(vm, &object);
     vm.compiled.map.insert(object);
+    vm.compiled.method_order.installed();
     let entry = match request.entry {
         Entry::Method => vm.entry_of(request.function, request.level, address),
         Entry::Loop(_) => address,
@@ -537,9 +544,9 @@ fn invalidate(vm: &mut Machinery, id: CodeId) {
     vm.compiled.retired.push(id);
 }
 
-/// Frees code that is not valid and that no frame uses.
-fn free_retired(vm: &mut Machinery) {
-    if vm.compiled.retired.is_empty() {
+/// Frees code that is not entered any more and that no frame uses.
+pub(super) fn free_retired(vm: &mut Machinery) {
+    if vm.compiled.retired.is_empty() && !vm.compiled.method_order.has_moved() {
         return;
     }
     let mut used = BTreeSet::new();
@@ -561,8 +568,9 @@ fn free_retired(vm: &mut Machinery) {
         } else if let Some(object) = vm.compiled.map.remove(id)
             && let Some(area) = &mut vm.compiled.area
         {
-            area.release(object.address, object.tables.bytes.len());
+            object.copies().for_each(|copy| area.release(copy, object.tables.bytes.len()));
             vm.compiled.statistics.code_in_use = area.used();
         }
     }
+    method_order::free_copies(vm, &used);
 }

@@ -17,6 +17,8 @@ pub struct CodeObject {
     pub level: Level,
     /// Its first byte.
     pub address: *const u8,
+    /// Where it lay before it was moved: frames finish there.
+    pub before: Vec<*const u8>,
     /// False once an assumption broke or it was replaced: it is not entered any more, and frames leave it as soon as control comes back to them.
     pub valid: bool,
     /// Code at a higher level took its place: it is not entered any more, but frames may finish in it.
@@ -35,12 +37,30 @@ impl CodeObject {
 
     /// The call that returns to this address.
     pub fn call(&self, returns: *const u8) -> Option<&CallSite> {
-        let offset = (returns as usize - self.address as usize) as u32;
+        let offset = (returns as usize - self.copy_with(returns)? as usize) as u32;
         match self.tables.calls.binary_search_by_key(&offset, |call| call.returns) {
             Ok(index) => Some(&self.tables.calls[index]),
             // A frame that is to leave this code returns to the landing pad instead.
             Err(_) => self.tables.calls.iter().find(|call| call.landing == offset),
         }
+    }
+
+    /// Where a frame that returns to this address is to go on instead, to leave the code.
+    pub fn landing(&self, returns: *const u8) -> Option<*const u8> {
+        let copy = self.copy_with(returns)?;
+        self.call(returns).map(|call| copy.wrapping_add(call.landing as usize))
+    }
+
+    /// Where the copy of the code begins that contains an address (its end counts: a call may be its last instruction).
+    fn copy_with(&self, address: *const u8) -> Option<*const u8> {
+        let length = self.tables.bytes.len();
+        let contains = |copy: *const u8| copy <= address && address <= copy.wrapping_add(length);
+        self.copies().find(|&copy| contains(copy))
+    }
+
+    /// Where copies of it begin: the one that is entered, and those in which frames may finish.
+    pub fn copies(&self) -> impl Iterator<Item = *const u8> {
+        [self.address].into_iter().chain(self.before.iter().copied())
     }
 
     /// A site by its number.
@@ -59,15 +79,35 @@ pub struct CodeMap {
 impl CodeMap {
     /// Adds a piece.
     pub fn insert(&mut self, object: CodeObject) {
-        self.by_address.insert(object.address as usize, object.id);
+        self.by_address.extend(object.copies().map(|copy| (copy as usize, object.id)));
         self.objects.insert(object.id, object);
     }
 
     /// Takes a piece out.
     pub fn remove(&mut self, id: CodeId) -> Option<CodeObject> {
         let object = self.objects.remove(&id)?;
-        self.by_address.remove(&(object.address as usize));
+        for copy in object.copies() {
+            self.by_address.remove(&(copy as usize));
+        }
         Some(object)
+    }
+
+    /// A copy of a piece is what is entered from now on.
+    pub fn moved(&mut self, id: CodeId, address: *const u8) {
+        if let Some(object) = self.objects.get_mut(&id) {
+            object.before.push(std::mem::replace(&mut object.address, address));
+            self.by_address.insert(address as usize, id);
+        }
+    }
+
+    /// Forgets where a piece lay before: no frame is there any more. The addresses.
+    pub fn forget_before(&mut self, id: CodeId) -> Vec<*const u8> {
+        let before =
+            self.objects.get_mut(&id).map(|object| std::mem::take(&mut object.before)).unwrap_or_default();
+        for copy in &before {
+            self.by_address.remove(&(*copy as usize));
+        }
+        before
     }
 
     /// All pieces, in the order in which they were asked for.

@@ -8,6 +8,7 @@
 //! | `stubs` | the crossings, in machine language |
 //! | `enter`, `leave` | into compiled code and out of it |
 //! | `block_order` | the profile by which blocks are ordered |
+//! | `method_order` | methods are moved to what they call |
 //! | `inlining`, `call_weights` | who chooses which calls are inlined, and the call graph that is asked |
 //! | `frames` | walking mixed stacks |
 //! | `helpers` | what compiled code calls |
@@ -28,6 +29,7 @@ pub mod inlining;
 pub(crate) mod leave;
 pub(crate) mod library;
 mod map;
+pub(crate) mod method_order;
 pub mod model;
 mod options;
 pub(crate) mod past;

@@ -2,7 +2,7 @@
 
 use super::Model;
 use super::block_order::BlockOrder;
-use super::inlining::InlineOptions;
+use super::inlining::{CallSource, InlineOptions};
 use super::perf_map::PerfMap;
 use super::report::Log;
 use super::request::{Compiler, Level};
@@ -40,6 +40,8 @@ pub struct TierOptions {
     pub block_order: BlockOrder,
     /// Who chooses which calls are inlined, and what is known of them.
     pub inlining: InlineOptions,
+    /// By which calls methods are ordered in memory; without, they lie there in the order in which they were compiled.
+    pub method_order: Option<CallSource>,
     /// Methods begin anywhere in a cache line, as this number decides, instead of at its beginning.
     pub scatter: Option<u64>,
     /// Compiled code has yieldpoints. Without them it cannot be interrupted and threads do not switch in it: only for measuring
@@ -70,6 +72,7 @@ impl Default for TierOptions {
             code_cache: 64 << 20,
             block_order: BlockOrder::default(),
             inlining: InlineOptions::default(),
+            method_order: None,
             scatter: None,
             yieldpoints: true,
             osr_every_backedge: false,

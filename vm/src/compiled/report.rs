@@ -39,6 +39,8 @@ pub struct TierStatistics {
     pub compile_time: Duration,
     /// Time that the steps of successful compilations took, by name.
     pub passes: BTreeMap<&'static str, Duration>,
+    /// How often methods were put in order in memory.
+    pub method_orders: u64,
     /// Bytes of executable memory in use, thunks included.
     pub code_in_use: usize,
     /// Entries into compiled loops.

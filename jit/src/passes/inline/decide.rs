@@ -15,17 +15,22 @@ pub struct Decider<'a> {
     limits: &'a Limits,
     judge: Judge<'a>,
     nodes: usize,
+    words: usize,
     grown: usize,
 }
 
 impl<'a> Decider<'a> {
-    /// For a region with so many nodes.
-    pub fn new(input: &'a Input<'a>, limits: &'a Limits, nodes: usize) -> Decider<'a> {
-        Decider { input, limits, judge: Judge::new(input, limits), nodes, grown: 0 }
+    /// For a region as it is now.
+    pub fn new(input: &'a Input<'a>, limits: &'a Limits, region: &Region) -> Decider<'a> {
+        let nodes = region.blocks.iter().map(|block| block.nodes.len()).sum();
+        let inlined = region.inlines.iter().filter(|inline| inline.caller.is_some());
+        let words = inlined.map(|inline| input.program.functions[inline.function.index()].code.len()).sum();
+        Decider { input, limits, judge: Judge::new(input, limits), nodes, words, grown: 0 }
     }
 
-    /// The region has got more nodes.
-    pub fn grow(&mut self, nodes: usize) {
+    /// A decision was carried out, which added so many nodes.
+    pub fn grow(&mut self, decision: &Decision, nodes: usize) {
+        self.words += decision.words();
         self.grown += nodes;
     }
 
@@ -40,7 +45,10 @@ impl<'a> Decider<'a> {
         let limits = self.limits;
         // The call takes as much code.
         if decision.words() <= limits.tiny {
-            return nodes < 2 * limits.nodes;
+            return nodes < 2 * limits.nodes && self.words < 2 * limits.words;
+        }
+        if self.words + decision.words() > limits.words {
+            return false;
         }
         let in_loop = decision.frequency > limits.loop_frequency;
         let most = if in_loop { limits.nodes } else { limits.nodes_outside_loops };
@@ -64,8 +72,9 @@ impl<'a> Decider<'a> {
     /// A target of a call that gets this share of its receivers.
     fn asked(&self, region: &Region, site: &Site, function: FunctionId, share: f64) -> Asked {
         let node = region.node(site.call);
-        let frequency = site.frequency * share;
-        Asked { caller: node.inline, pc: node.pc, function, frequency, is_only: false }
+        let local = site.local * share;
+        let is_cold = self.judge.is_cold(site, share);
+        Asked { caller: node.inline, pc: node.pc, function, local, is_cold, is_only: false }
     }
 
     fn decision(
@@ -86,7 +95,7 @@ impl<'a> Decider<'a> {
         if region.inlines.iter().any(|inline| inline.caller == Some((node.inline, node.pc))) {
             return Err(Refusal::LeftOver);
         }
-        if self.judge.is_cold(site.frequency) {
+        if self.judge.is_cold(site, 1.0) {
             return Err(Refusal::Cold);
         }
         let function = region.inlines[node.inline.index()].function;

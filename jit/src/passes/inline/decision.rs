@@ -13,6 +13,10 @@ pub struct Site {
     pub call: Value,
     /// How often it runs for each time the region is entered.
     pub frequency: f64,
+    /// How often it runs for each time the method is entered that it is in, if that is less.
+    pub local: f64,
+    /// Which part of what the region does is this call, about.
+    pub share: f64,
     /// What it can reach, if it is a call through a table.
     pub targets: Option<Targets>,
 }
@@ -159,6 +163,15 @@ impl Decision {
     /// Words of all that is inlined.
     pub fn words(&self) -> usize {
         self.arms.iter().map(|arm| arm.words).sum()
+    }
+
+    /// Which part of the calls reaches a method, of those that were seen.
+    pub fn share(&self, function: FunctionId) -> f64 {
+        let seen = self.left_over + self.arms.iter().map(|arm| arm.count).sum::<u64>();
+        match self.arms.iter().find(|arm| arm.function == function) {
+            Some(arm) if seen > 0 => arm.count as f64 / seen as f64,
+            _ => 1.0,
+        }
     }
 
     /// Is it right only as long as classes without instances have none.

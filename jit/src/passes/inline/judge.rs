@@ -1,7 +1,7 @@
 //! Whether a method may be inlined where it is called: by its size and how often the call runs in the region, by its size alone,
 //! or by a policy and the call graph.
 
-use super::decision::{Refusal, Why};
+use super::decision::{Refusal, Site, Why};
 use super::limits::Limits;
 use crate::ir::{InlineId, Region};
 use crate::passes::Input;
@@ -22,8 +22,10 @@ pub struct Asked {
     pub pc: u32,
     /// The method.
     pub function: FunctionId,
-    /// How often it runs for each time that the region is entered.
-    pub frequency: f64,
+    /// How often it runs for each time that its caller is entered, or the region if that is less.
+    pub local: f64,
+    /// Not worth a thought.
+    pub is_cold: bool,
     /// The call has no other targets.
     pub is_only: bool,
 }
@@ -56,9 +58,12 @@ impl<'a> Judge<'a> {
         self.inlining
     }
 
-    /// Is a call whose block runs so often not worth a thought.
-    pub fn is_cold(&self, frequency: f64) -> bool {
-        self.inlining.by == InlineBy::Frequency && frequency < self.limits.cold_frequency
+    /// Is this share of a call not worth a thought.
+    pub fn is_cold(&self, site: &Site, share: f64) -> bool {
+        let (frequency, of_region) = (site.frequency * share, site.share * share);
+        let limits = self.limits;
+        let is_cold = frequency < limits.cold_frequency || of_region < limits.cold_share;
+        is_cold && !matches!(self.inlining.by, InlineBy::Size(_))
     }
 
     /// How much a call is worth that runs so often, from the call graph if that is what decides.
@@ -108,8 +113,11 @@ impl<'a> Judge<'a> {
         if same > self.limits.recursion {
             return Err(Refusal::Recursive);
         }
+        if asked.is_cold {
+            return Err(Refusal::Cold);
+        }
         match self.inlining.by {
-            InlineBy::Frequency => self.by_frequency(words, asked.frequency),
+            InlineBy::Frequency => self.by_frequency(words, asked.local),
             InlineBy::Size(most) if words <= most as usize => Ok((words, Why::Small)),
             InlineBy::Size(most) => Err(Refusal::TooLarge(words, most as usize)),
             InlineBy::Calls(policy) => self.by_calls(&policy, region, asked, words),
@@ -117,9 +125,6 @@ impl<'a> Judge<'a> {
     }
 
     fn by_frequency(&self, words: usize, frequency: f64) -> Result<(usize, Why), Refusal> {
-        if frequency < self.limits.cold_frequency {
-            return Err(Refusal::Cold);
-        }
         if words <= self.limits.small {
             return Ok((words, Why::Small));
         }

@@ -17,6 +17,10 @@ pub struct Limits {
     pub hot_frequency: f64,
     /// A call that runs less often than this is cold.
     pub cold_frequency: f64,
+    /// So is one that takes less of what the region does.
+    pub cold_share: f64,
+    /// How many nodes a call is worth.
+    pub call_nodes: f64,
     /// The most calls between an inlined method and the root.
     pub depth: u32,
     /// How often a method may be inlined into itself.
@@ -26,6 +30,9 @@ pub struct Limits {
     /// The same for calls that run not more often than the region itself: compiling takes time for each node, and what is outside of
     /// loops gives little of it back.
     pub nodes_outside_loops: usize,
+    /// No more is inlined where callees have so many words together: of many hardly a node is left, but each was built and
+    /// worked on.
+    pub words: usize,
     /// A call that runs more often than this is in a loop.
     pub loop_frequency: f64,
     /// A round ends when it has added so many nodes: what comes next is decided with fresh knowledge.
@@ -57,11 +64,16 @@ impl Limits {
             // InlineFrequencyRatio and MinInlineFrequencyRatio.
             hot_frequency: 0.25,
             cold_frequency: 0.0085,
+            // With a loop around it everything runs often, so that this alone tells what matters there: DeltaBlue compiles in half
+            // the time.
+            cold_share: 0.000_1,
+            call_nodes: 10.0,
             // MaxInlineLevel was 9 for long; MaxRecursiveInlineLevel is 1.
             depth: 9,
             recursion: 1,
-            // DesiredMethodLimit is 8,000 bytes of bytecode.
             nodes: 4_000,
+            // DesiredMethodLimit is 8,000 bytes of bytecode.
+            words: 3_200,
             nodes_outside_loops: 1_500,
             loop_frequency: 1.5,
             growth_of_round: 2_000,
@@ -83,6 +95,7 @@ impl Limits {
                 hot_frequency: 2.0,
                 nodes: 600,
                 nodes_outside_loops: 200,
+                words: 500,
                 growth_of_round: 300,
                 rounds: 4,
                 profile: false,

@@ -25,7 +25,7 @@ pub mod splice;
 use super::{Input, Notes, by_name, devirtualize};
 use crate::build::stores;
 use crate::frequency::Frequencies;
-use crate::ir::{Op, Region};
+use crate::ir::{InlineId, Op, Region};
 use decide::Decider;
 use decision::{Decision, Site};
 use limits::Limits;
@@ -35,15 +35,16 @@ use splice::Editor;
 pub fn run(region: &mut Region, input: &Input<'_>, notes: &mut Notes) -> bool {
     let limits = Limits::of(input.options.level);
     let mut changed = false;
+    let mut entered = Entered(vec![1.0; region.inlines.len()]);
     for _ in 0..limits.rounds {
         changed |= devirtualize::run(region, input, notes);
-        if !round(region, input, &limits, notes) {
+        if !round(region, input, &limits, &mut entered, notes) {
             break;
         }
         changed = true;
         clean(region, input, notes);
     }
-    report(region, input, &limits, notes);
+    report(region, input, &limits, &entered, notes);
     if changed {
         stores::relax(region);
     }
@@ -59,9 +60,11 @@ fn clean(region: &mut Region, input: &Input<'_>, notes: &mut Notes) {
 }
 
 /// The calls of a region, with what decisions about them need.
-fn sites(region: &Region, input: &Input<'_>) -> Vec<Site> {
+fn sites(region: &Region, input: &Input<'_>, limits: &Limits, entered: &Entered) -> Vec<Site> {
     let shape = region.shape();
     let frequencies = Frequencies::of(region, &shape);
+    let blocks = shape.graph.reverse_postorder().iter();
+    let work: f64 = blocks.map(|&b| frequencies.block(b) * region.block(b).nodes.len() as f64).sum();
     let mut sites = Vec::new();
     for &block in shape.graph.reverse_postorder() {
         let cold = region.block(block).cold;
@@ -69,7 +72,9 @@ fn sites(region: &Region, input: &Input<'_>) -> Vec<Site> {
         for &call in &region.block(block).nodes {
             if matches!(region.op(call), Op::Call(_) | Op::CallVirtual(..) | Op::CallInterface(..)) {
                 let targets = devirtualize::targets(region, input, call);
-                sites.push(Site { call, frequency, targets });
+                let local = entered.local(frequency, region.node(call).inline);
+                let share = frequency * limits.call_nodes / work;
+                sites.push(Site { call, frequency, local, share, targets });
             }
         }
     }
@@ -77,10 +82,16 @@ fn sites(region: &Region, input: &Input<'_>) -> Vec<Site> {
 }
 
 /// Inlines the most valuable calls of the region as it is now. False if there are none.
-fn round(region: &mut Region, input: &Input<'_>, limits: &Limits, notes: &mut Notes) -> bool {
-    let mut decider = Decider::new(input, limits, size(region));
+fn round(
+    region: &mut Region,
+    input: &Input<'_>,
+    limits: &Limits,
+    entered: &mut Entered,
+    notes: &mut Notes,
+) -> bool {
+    let mut decider = Decider::new(input, limits, region);
     let mut wanted: Vec<(Site, Decision)> = Vec::new();
-    for site in sites(region, input) {
+    for site in sites(region, input, limits, entered) {
         match decider.decide(region, &site) {
             Ok(decision) => wanted.push((site, decision)),
             Err(_) => continue,
@@ -100,7 +111,8 @@ fn round(region: &mut Region, input: &Input<'_>, limits: &Limits, notes: &mut No
         }
         // What cannot be built stays a call: the report says so.
         if let Ok(Some(nodes)) = dispatch::carry_out(&mut editor, input, &site, &decision) {
-            decider.grow(nodes);
+            decider.grow(&decision, nodes);
+            entered.note(editor.region(), &decision);
             if let Some(targets) = site.targets.as_ref().filter(|_| decision.relies_on_classes()) {
                 notes.uninstantiated.extend(&targets.relied_on);
             }
@@ -113,9 +125,9 @@ fn round(region: &mut Region, input: &Input<'_>, limits: &Limits, notes: &mut No
 }
 
 /// Notes why the calls that are left were not inlined.
-fn report(region: &Region, input: &Input<'_>, limits: &Limits, notes: &mut Notes) {
-    let mut decider = Decider::new(input, limits, size(region));
-    for site in sites(region, input) {
+fn report(region: &Region, input: &Input<'_>, limits: &Limits, entered: &Entered, notes: &mut Notes) {
+    let mut decider = Decider::new(input, limits, region);
+    for site in sites(region, input, limits, entered) {
         let why = match decider.decide(region, &site) {
             Err(refusal) => refusal.to_string(),
             Ok(decision) if !decider.has_room(&decision) => "the region is full".to_string(),
@@ -125,7 +137,20 @@ fn report(region: &Region, input: &Input<'_>, limits: &Limits, notes: &mut Notes
     }
 }
 
-/// How many nodes the blocks of a region have.
-fn size(region: &Region) -> usize {
-    region.blocks.iter().map(|block| block.nodes.len()).sum()
+/// How often each body of the region is entered for each time that the region is, as was thought when it was inlined. A call that
+/// seldom runs where it is called is not hot because there is a loop around it all.
+struct Entered(Vec<f64>);
+
+impl Entered {
+    /// Bodies were inlined by a decision.
+    fn note(&mut self, region: &Region, decision: &Decision) {
+        for inline in &region.inlines[self.0.len()..] {
+            self.0.push(decision.frequency * decision.share(inline.function));
+        }
+    }
+
+    /// How often a call runs for each time that its method or the region is entered, whatever is less.
+    fn local(&self, frequency: f64, inline: InlineId) -> f64 {
+        frequency / self.0[inline.index()].max(1.0)
+    }
 }

@@ -1,0 +1,181 @@
+//! The order of methods in memory: those that call each other lie together (Pettis and Hansen 1990, section 3), so that the
+//! code of a program that runs needs fewer pages and cache lines.
+//!
+//! Code is position independent. When nothing new has been installed for a while, all code that is entered is copied into a row, in
+//! the order that the call graph gives now; calls go to the copies from then on, and frames finish where they are. The room of
+//! what was left is free when no frame is there any more.
+//!
+//! Only the calls that are left count: those of an inlined method are calls of the code that it was inlined into, and where a
+//! call was inlined there is none. A call that is there several times, inlined at several places, is divided among them equally.
+
+use super::call_weights::CallWeights;
+use super::inlining::{CallDecision, Verdict};
+use super::library;
+use super::map::CodeObject;
+use super::past::interpreted_profile;
+use super::report::{self, LogEvent};
+use super::request::{CodeId, Entry};
+use crate::vm::Machinery;
+use holloway_bytecode::FunctionId;
+use holloway_profilers::MethodId;
+use holloway_profilers::calls::{CallEdge, CallGraph};
+use holloway_profilers::layout::order_methods;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// So many ticks after something was installed, all is put in order.
+const QUIET: u32 = 8;
+
+/// When methods are ordered.
+#[derive(Default, Debug)]
+pub(crate) struct MethodOrder {
+    /// Ticks until it is done, if something was installed since the last time.
+    due: Option<u32>,
+    /// Pieces that lay elsewhere before, where there may still be frames.
+    moved: BTreeSet<CodeId>,
+}
+
+impl MethodOrder {
+    /// A piece of code was installed.
+    pub fn installed(&mut self) {
+        self.due = Some(QUIET);
+    }
+
+    /// Are there copies that nobody enters any more.
+    pub fn has_moved(&self) -> bool {
+        !self.moved.is_empty()
+    }
+
+    fn is_due(&mut self) -> bool {
+        match &mut self.due {
+            Some(0) => {
+                self.due = None;
+                true
+            }
+            Some(ticks) => {
+                *ticks -= 1;
+                false
+            }
+            None => false,
+        }
+    }
+}
+
+/// The timer ticked: orders methods if that is wanted and due.
+pub(crate) fn tick(vm: &mut Machinery) {
+    if vm.compiled.options.method_order.is_some() && vm.compiled.method_order.is_due() {
+        library::free_retired(vm);
+        order(vm);
+    }
+}
+
+/// Moves all code that is entered into a row.
+fn order(vm: &mut Machinery) {
+    let Some(source) = &vm.compiled.options.method_order else { return };
+    let count = || vm.compiled.one_time_calls.get(&vm.program, &interpreted_profile(vm));
+    let sampled = || vm.compiled.sampled_calls.get(&vm.profiling);
+    let weights = source.weights(count, sampled);
+    let current: Vec<&CodeObject> = vm.compiled.map.iter().filter(|object| object.is_current()).collect();
+    let calls = current.iter().map(|object| (object.function, &object.tables.decisions[..]));
+    let planned = order_methods(vm.program.functions.len(), &calls_left(calls, &weights));
+    let place: BTreeMap<FunctionId, usize> =
+        planned.iter().enumerate().map(|(place, method)| (FunctionId(method.0), place)).collect();
+    let mut row: Vec<&CodeObject> = current;
+    row.sort_by_key(|object| (place[&object.function], object.entry));
+    let lengths: Vec<usize> = row.iter().map(|object| object.tables.bytes.len()).collect();
+    let bytes: usize = lengths.iter().sum();
+    let ids: Vec<CodeId> = row.iter().map(|object| object.id).collect();
+    let names: Vec<String> =
+        row.iter().map(|object| report::name(&vm.program, object.function, object.entry)).collect();
+    let Some(addresses) = vm.compiled.area.as_mut().and_then(|area| area.allocate_row(&lengths)) else {
+        let line = format!(
+            "methods stay where they are: {bytes} bytes in a row do not fit into the code cache of {}",
+            vm.compiled.options.code_cache
+        );
+        return vm.compiled.log(LogEvent::Compile, &line);
+    };
+    if let Err(error) = write_row(vm, &ids, &addresses) {
+        if let Some(area) = &mut vm.compiled.area {
+            addresses.iter().zip(&lengths).for_each(|(&address, &length)| area.release(address, length));
+        }
+        let line = format!("methods stay where they are: the row cannot be made executable: {error}");
+        return vm.compiled.log(LogEvent::Compile, &line);
+    }
+    for (&id, &address) in ids.iter().zip(&addresses) {
+        move_to(vm, id, address);
+    }
+    if let Some(area) = &vm.compiled.area {
+        vm.compiled.statistics.code_in_use = area.used();
+    }
+    vm.compiled.statistics.method_orders += 1;
+    let line = format!("{} pieces of code ({bytes} bytes) lie in a row now: {}", ids.len(), names.join(", "));
+    vm.compiled.log(LogEvent::Compile, &line);
+}
+
+/// Writes all pieces at once: a change of protection takes longer than the bytes.
+fn write_row(vm: &mut Machinery, ids: &[CodeId], addresses: &[*const u8]) -> std::io::Result<()> {
+    let Some(&first) = addresses.first() else { return Ok(()) };
+    let mut row = Vec::new();
+    for (&id, &address) in ids.iter().zip(addresses) {
+        row.resize(address as usize - first as usize, 0);
+        row.extend(vm.compiled.map.get(id).into_iter().flat_map(|object| &object.tables.bytes));
+    }
+    vm.compiled.area.as_mut().map_or(Ok(()), |area| area.write(first, &row))
+}
+
+/// A copy of a piece is entered from now on.
+fn move_to(vm: &mut Machinery, id: CodeId, address: *const u8) {
+    let Some(object) = vm.compiled.map.get(id) else { return };
+    let (function, entry, old) = (object.function, object.entry, object.address);
+    vm.compiled.map.moved(id, address);
+    vm.compiled.method_order.moved.insert(id);
+    // A method whose calls are listened to has another entry, from where its code is looked up.
+    if entry == Entry::Method && vm.code.compiled(function) == old {
+        vm.code.set_compiled(function, Some(address));
+    }
+    if let Some(object) = vm.compiled.map.get(id) {
+        report::map_code(vm, object);
+    }
+}
+
+/// Frees the copies of pieces in which no frame is.
+pub(super) fn free_copies(vm: &mut Machinery, used: &BTreeSet<CodeId>) {
+    let moved = std::mem::take(&mut vm.compiled.method_order.moved);
+    for id in moved {
+        if used.contains(&id) {
+            vm.compiled.method_order.moved.insert(id);
+            continue;
+        }
+        // What is gone wholly was freed with all its copies.
+        let length = vm.compiled.map.get(id).map_or(0, |object| object.tables.bytes.len());
+        let copies = vm.compiled.map.forget_before(id);
+        if let Some(area) = &mut vm.compiled.area {
+            copies.into_iter().for_each(|copy| area.release(copy, length));
+            vm.compiled.statistics.code_in_use = area.used();
+        }
+    }
+}
+
+/// The calls between pieces of code, each of a function with what was decided about its calls.
+fn calls_left<'a>(
+    pieces: impl Iterator<Item = (FunctionId, &'a [CallDecision])> + Clone,
+    weights: &CallWeights,
+) -> CallGraph {
+    let left = pieces.flat_map(|(function, decisions)| {
+        let called = decisions.iter().filter(|decision| {
+            matches!(decision.verdict, Verdict::Called | Verdict::GuardedElseCall) && decision.frequency > 0.0
+        });
+        called.filter_map(move |decision| Some((function, *decision.path.last()?, &decision.inlined)))
+    });
+    let mut copies: BTreeMap<(FunctionId, u32), u64> = BTreeMap::new();
+    for (_, site, _) in left.clone() {
+        *copies.entry(site).or_default() += 1;
+    }
+    let edges = left.flat_map(|(function, site, inlined)| {
+        let targets = weights.targets(site.0, site.1).iter();
+        let copies = copies[&site];
+        targets.filter(|(callee, _)| !inlined.contains(&FunctionId(callee.0))).map(
+            move |&(callee, weight)| (CallEdge::new(MethodId(function.0), site.1, callee), weight / copies),
+        )
+    });
+    edges.filter(|&(_, weight)| weight > 0).collect()
+}

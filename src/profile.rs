@@ -16,7 +16,8 @@ pub struct ProfileArguments {
     /// code calls, cbs[:samples=16,stride=3,schedule=arnold-grove|simplified|timer,at=prologue|both,depth=1,decay=0],
     /// oneshot[:burst=100,level=o0|o1|o2], icache[:entries=8,sites=tables|all]; in the interpreter
     /// btb[:depth=16,period=4099,ticks=0,backend=recorder|burst,cap=1024,weights=em|equal|prior|prior-em,
-    /// exact=no|yes]
+    /// exact=no|yes], subpaths[:max-length=32], osp[:memory=32k,rate=1000,max-length=32,encoding=rotation|xor|random-xor|
+    /// rolling,skip=decrement|call|burst]
     #[arg(long = "profile", value_name = "SPEC", help_heading = "Profiling")]
     pub specs: Vec<ProfileSpec>,
     /// Count by green thread, too: the profile has each thread's part
@@ -69,7 +70,7 @@ impl ProfileArguments {
     pub fn of_compiled_code(&self) -> Option<ProfileSpec> {
         let anywhere = |spec: &ProfileSpec| {
             use ProfileSpec::*;
-            matches!(spec, Calls | Cbs(_) | Icache(_) | Btb(_))
+            matches!(spec, Calls | Cbs(_) | Icache(_) | Btb(_) | Subpaths(_) | Osp(_))
         };
         self.specs.iter().copied().find(|spec| !anywhere(spec))
     }

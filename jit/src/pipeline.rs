@@ -145,7 +145,8 @@ impl Jit {
         look: &mut dyn FnMut(&'static str, &Region),
     ) -> Result<Region, String> {
         let mark_calls = self.model.instrumentation.marks_calls();
-        let options = Options { mark_calls, ..(self.options)(request.level) };
+        let mark_blocks = self.model.blocks.clone();
+        let options = Options { mark_calls, mark_blocks, ..(self.options)(request.level) };
         let entry = match request.entry {
             Entry::Method => RegionEntry::Method,
             Entry::Loop(pc) => RegionEntry::Loop(pc),

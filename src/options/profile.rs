@@ -42,7 +42,7 @@ pub struct ShowArguments {
     /// Only methods whose name contains this, or matches it as a whole if it has a *
     #[arg(long, value_name = "PATTERN")]
     pub method: Option<Pattern>,
-    /// What to show [default: a summary, the paths, the edges, and calls and branch traces if there are any]
+    /// What to show [default: a summary, the paths, the edges, and calls, branch traces and subpaths if there are any]
     #[arg(long, value_name = "KIND")]
     pub kind: Option<Topic>,
     /// Only what this thread counted (`rest`: those that could not count by themselves); see `run --profile-threads`
@@ -70,6 +70,8 @@ pub enum Topic {
     Calls,
     /// Paths by their weight in branch traces
     Traces,
+    /// Subpaths by how often they were executed
+    Subpaths,
 }
 
 /// `holloway profile diff`.

@@ -19,6 +19,7 @@ mod profile;
 mod profile_calls;
 mod profile_damage;
 mod profile_out;
+mod profile_subpaths;
 mod profile_threads;
 mod runs;
 mod signals;

@@ -49,7 +49,9 @@ fn all(damaged: &str, good: &str) -> usize {
         vec!["accuracy", damaged],
         vec!["accuracy", good, damaged, "--hot", "0"],
     ];
-    lines.extend(["source", "forest", "threads"].map(|kind| vec!["show", damaged, "--kind", kind]));
+    lines.extend(
+        ["source", "forest", "threads", "subpaths"].map(|kind| vec!["show", damaged, "--kind", kind]),
+    );
     lines
         .extend(["dot", "csv", "pprof", "firefox"].map(|format| vec!["export", damaged, "--format", format]));
     lines.iter().filter(|line| does(line)).count()
@@ -81,10 +83,22 @@ fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
 
 #[test]
 fn damaged_profiles_are_no_surprise() {
-    let folder = folder("profile_damage");
+    let specs = "--profile edges --profile blpp --profile pep --profile kblpp:k=3 --profile-threads --timer virtual:20 --sync-compile";
+    damage("profile_damage", specs, 1500, 15);
+}
+
+#[test]
+fn nor_are_damaged_subpaths() {
+    let specs = "--profile subpaths:max-length=4,top=20 --profile osp:rate=9,max-length=8 --profile-threads --timer virtual:20";
+    // Nobody counted paths, and dot draws none of these.
+    damage("profile_damage_subpaths", specs, 1500, 13);
+}
+
+/// Damages a profile of these profilers in so many ways. `answers` commands know something to say of the whole one.
+fn damage(name: &str, specs: &str, rounds: usize, answers: usize) {
+    let folder = folder(name);
     let program = file(&folder, "counts.hol", PROGRAM);
     let good = folder.join("good.json").to_str().expect("a readable path").to_string();
-    let specs = "--profile edges --profile blpp --profile pep --profile kblpp:k=3 --profile-threads --timer virtual:20 --sync-compile";
     let mut line = vec!["run", "--profile-out", &good, "--tier", "o1"];
     line.extend(specs.split(' '));
     line.push(&program);
@@ -95,7 +109,7 @@ fn damaged_profiles_are_no_surprise() {
     let value: serde_json::Value = serde_json::from_str(&pretty).expect("JSON");
     let text = value.to_string();
     let damaged = |content: &[u8]| all(&file(&folder, "damaged.json", content), &good);
-    assert_eq!(damaged(text.as_bytes()), 14);
+    assert_eq!(damaged(text.as_bytes()), answers);
 
     for cut in (0..text.len()).step_by(text.len() / 150) {
         assert_eq!(damaged(&text.as_bytes()[..cut]), 0, "cut at {cut}");
@@ -116,7 +130,7 @@ fn damaged_profiles_are_no_surprise() {
         "18446744073709551615",
     ];
     let mut could = 0;
-    for _ in 0..1500 {
+    for _ in 0..rounds {
         let mut changed = text.clone();
         // From the end, so that the places before stay where they are.
         let mut at: Vec<usize> = (0..=random.below(3)).map(|_| random.below(places.len())).collect();

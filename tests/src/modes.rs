@@ -33,7 +33,7 @@ impl Mode {
 const INTERPRETED: &[&str] = &["tail", "loop", "gc-stress", "virtual-timer"];
 
 /// The modes with virtual time, besides the one that is named after it.
-const VIRTUAL: &[&str] = &["profiled", "profiled-deopt-7", "burst"];
+const VIRTUAL: &[&str] = &["profiled", "profiled-deopt-7", "burst", "subpaths"];
 
 /// All modes. The first is the one whose results `BLESS` writes down.
 pub const MODES: &[Mode] = &[
@@ -53,6 +53,7 @@ pub const MODES: &[Mode] = &[
     Mode { name: "profiled", apply: profiled },
     Mode { name: "profiled-deopt-7", apply: profiled_deopt },
     Mode { name: "burst", apply: burst },
+    Mode { name: "subpaths", apply: subpaths },
 ];
 
 /// The optimizing tier, with Cranelift's verifier.
@@ -147,6 +148,14 @@ fn burst(options: &mut VmOptions) {
     compiled(options, Level::O2);
     options.timer = TimerSource::Virtual(11);
     let spec = "btb:backend=burst,depth=9,spread=0".parse().expect("a profiler");
+    options.profile.add(spec).expect("each once");
+}
+
+/// Compiled code counts blocks down, and the profiler takes over very often; all that is interpreted is recorded.
+fn subpaths(options: &mut VmOptions) {
+    deopt_every(options, 31);
+    options.timer = TimerSource::Virtual(61);
+    let spec = "osp:rate=3,memory=4k".parse().expect("a profiler");
     options.profile.add(spec).expect("each once");
 }
 

@@ -62,6 +62,8 @@ pub struct Context {
     pub forest: Addresses,
     /// The number of the path that ends at a yieldpoint that is taken; [`NO_PATH`] if none ends there.
     pub path: u64,
+    /// If compiled code counts blocks: how many may begin until the profiler of subpaths wants to know of one, and one.
+    pub blocks_left: u64,
     /// Which yieldpoint of compiled code is taken, as a number of [`holloway_profilers::schedule::YieldKind`].
     pub kind: u32,
     /// Not 0 if epilogues are among the calls that `skips` counts.
@@ -105,6 +107,7 @@ impl Default for Context {
             counters: std::ptr::null_mut(),
             forest: Addresses { nodes: std::ptr::null_mut(), next: std::ptr::null() },
             path: NO_PATH,
+            blocks_left: u64::MAX,
             exit_place: 0,
             exit_depth: 0,
             leave: 0,

@@ -91,6 +91,7 @@ impl Builder<'_, '_> {
         self.block = self.placed[block.index()].ok_or(BuildError::NoLoop)?;
         self.pc = self.plan.cfg.block(block).start;
         self.before = None;
+        self.told = false;
         let live = self.plan.live_in[block.index()].clone();
         let ways = self.plan.ways_in(block);
         let known = std::mem::take(&mut self.incoming[block.index()]);
@@ -119,6 +120,12 @@ impl Builder<'_, '_> {
         self.incoming[block.index()] = known;
         if self.plan.is_loop_target(self.function, block) {
             self.yieldpoint(YieldKind::Header)?;
+        }
+        if let Some(first) = self.first_block {
+            self.emit(Op::Block(first + block.0), &[], Ty::None);
+            // What can be left at from here on is not the same as before.
+            self.before = None;
+            self.told = true;
         }
         self.live = live::BlockLife::of(self.program, self.function, &self.liveness, &self.plan.cfg, block);
         Ok(())
@@ -223,7 +230,9 @@ impl Builder<'_, '_> {
     fn untaken(&mut self, to: BytecodeBlock) -> Built<Target> {
         let pc = self.plan.cfg.block(to).start;
         let live: Vec<_> = self.liveness.before(self.program, self.function, pc).iter().collect();
+        let told = std::mem::replace(&mut self.told, false);
         let state = self.state(pc, StateKind::Before, &live)?;
+        self.told = told;
         let exit = self.region.add_block();
         let block = self.region.block_mut(exit);
         (block.end, block.cold) = (Terminator::Deopt(Reason::Untaken, state), true);

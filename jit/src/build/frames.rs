@@ -29,7 +29,8 @@ impl Builder<'_, '_> {
     pub(super) fn state(&mut self, pc: u32, kind: StateKind, live: &[Register]) -> Built<StateId> {
         let with_value = |&register: &Register| Ok((register, self.get(register.0)?));
         let registers = live.iter().map(with_value).collect::<Built<Vec<_>>>()?;
-        let state = FrameState { inline: self.inline, pc, kind, registers, caller: self.caller };
+        let state =
+            FrameState { inline: self.inline, pc, kind, told: self.told, registers, caller: self.caller };
         Ok(self.region.add_state(state))
     }
 

@@ -187,6 +187,9 @@ struct Builder<'a, 'r> {
     /// The present instruction, and its state if it has one already.
     pc: u32,
     before: Option<(u32, StateId)>,
+    /// Numbers of blocks, if it is to be told where they are entered; and was it for the present one.
+    first_block: Option<u32>,
+    told: bool,
     /// For each bytecode block the edges into it that were built.
     incoming: Vec<Vec<Incoming>>,
     /// For each bytecode block its block in the region.
@@ -226,6 +229,8 @@ impl<'a, 'r> Builder<'a, 'r> {
             block,
             pc: from,
             before: None,
+            first_block: options.mark_blocks.as_ref().and_then(|first| first.get(id.index()).copied()),
+            told: false,
             incoming: std::iter::repeat_with(Vec::new).take(blocks).collect(),
             placed: vec![None; blocks],
             params: vec![Vec::new(); blocks],

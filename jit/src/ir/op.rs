@@ -319,6 +319,9 @@ pub enum Op {
 
     /// `()`: an inlined method is entered here, which is counted. Only there if calls are; nothing of the program sees it.
     Entered,
+    /// `()`: a block of the bytecode is entered here, by its number in the whole program. Only there if somebody wants to be told;
+    /// nothing of the program sees it.
+    Block(u32),
 
     // Profiling: what `crate::instrument` puts into a finished region. Nothing of the program sees it.
     /// Increments a counter.
@@ -512,6 +515,7 @@ impl Op {
                 | SamplePath
                 | Trace(_)
                 | Entered
+                | Block(_)
                 | CountReceiver { .. }
                 | CountCached { .. }
         )

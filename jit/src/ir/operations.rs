@@ -148,6 +148,7 @@ fn detailed(word: &str, names: &Names<'_>, c: &mut Cursor<'_>) -> Read<Op> {
         "calln" => Op::CallNative(native(names, c)?),
         "yieldpoint" => Op::Yieldpoint(one_of(c, &YIELD_KINDS, yield_kind)?),
         "count" => Op::Count(c.number()?),
+        "block" => Op::Block(c.number()?),
         "set_path" => Op::SetPath(c.number()?),
         "add_path" => Op::AddPath(c.number()?),
         "path" => Op::Path(c.number()?),

@@ -176,6 +176,7 @@ impl Parser<'_> {
             c.expect_word("during")?;
             StateKind::During(if c.eat("-") { None } else { Some(register(c)?) })
         };
+        let told = c.eat_word("told");
         c.expect("{")?;
         let mut registers = Vec::new();
         while !c.eat("}") {
@@ -188,7 +189,7 @@ impl Parser<'_> {
         }
         let caller = if c.eat_word("in") { Some(self.state_use(c)?) } else { None };
         c.end()?;
-        let state = FrameState { inline, pc, kind, registers, caller };
+        let state = FrameState { inline, pc, kind, told, registers, caller };
         let filler = FrameState { registers: Vec::new(), caller: None, ..state.clone() };
         put(&mut self.region().states, number, state, &filler);
         Ok(())

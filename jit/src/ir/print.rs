@@ -164,6 +164,7 @@ mnemonics! {
     GrowForest(_) => "grow_forest",
     SamplePath => "sample_path",
     Entered => "entered",
+    Block(_) => "block",
     CountReceiver { .. } => "count_receiver",
     CountCached { .. } => "count_cached",
     Trace(_) => "trace",
@@ -251,6 +252,7 @@ impl Printer<'_> {
         };
         let registers =
             list(state.registers.iter().map(|(register, value)| format!("r{}: v{}", register.0, value.0)));
+        let kind = if state.told { kind + " told" } else { kind };
         let caller = state.caller.map_or(String::new(), |caller| format!(" in s{}", caller.0));
         let _ = writeln!(
             out,
@@ -367,7 +369,9 @@ impl Printer<'_> {
             Op::Yieldpoint(kind) => yield_kind(kind).to_string(),
             Op::SetPath(number) | Op::AddPath(number) | Op::Path(number) => number.to_string(),
             Op::PlantForest(roots) | Op::GrowForest(roots) => format!("{}+{}", roots.first, roots.count),
-            Op::Count(counter) | Op::CountPath(counter) | Op::HashPath(counter) => counter.to_string(),
+            Op::Count(number) | Op::CountPath(number) | Op::HashPath(number) | Op::Block(number) => {
+                number.to_string()
+            }
             Op::Trace(step) => step.to_string(),
             Op::CountReceiver { cells, site } => format!("{cells}@{site}"),
             Op::CountCached { cells, entries } => format!("{cells}x{entries}"),

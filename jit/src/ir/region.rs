@@ -81,6 +81,8 @@ pub struct FrameState {
     pub pc: u32,
     /// In which way.
     pub kind: StateKind,
+    /// Who wants to be told of blocks was told that the one at `pc` was entered.
+    pub told: bool,
     /// The live registers in ascending order.
     pub registers: Vec<(Register, Value)>,
     /// The frame of the caller, if that is part of the region; its kind is `During`.

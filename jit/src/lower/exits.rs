@@ -58,7 +58,8 @@ impl Lowering<'_, '_> {
         speculation: Option<(FunctionId, u32)>,
     ) -> (u32, Vec<Value>) {
         let (recipe, frames) = self.recipe(state);
-        self.sites.push(Site { frames, objects: recipe.objects, reason, block: block.0, speculation });
+        let told = self.region.state(state).told;
+        self.sites.push(Site { frames, objects: recipe.objects, reason, block: block.0, told, speculation });
         (self.sites.len() as u32 - 1, recipe.values)
     }
 

@@ -10,7 +10,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
 use holloway_profilers::kblpp::{Activation, NodeLayout};
 use holloway_vm::compiled::Stub;
-use holloway_vm::profiling::{NO_PATH, PathEnd, Roots, TraceFrame, receiver_key};
+use holloway_vm::profiling::{BlockInstrumentation, NO_PATH, PathEnd, Roots, TraceFrame, receiver_key};
 
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
 
@@ -57,6 +57,7 @@ impl Lowering<'_, '_> {
                 let number = self.builder.ins().bor_imm_u(class, receiver_key(site) as i64);
                 self.preserving_call(Stub::CountPath, &[table, number]);
             }
+            Op::Block(number) => self.tell_block(number),
             Op::CountCached { cells, entries } => self.count_cached(args[0], cells, entries),
             Op::Trace(step) => {
                 let Some(frame) = self.trace_frame else { return };
@@ -76,6 +77,29 @@ impl Lowering<'_, '_> {
                 self.switch_to(next);
             }
             _ => {}
+        }
+    }
+
+    /// A block of the bytecode is entered: the profiler is called, or only when so many blocks have passed.
+    fn tell_block(&mut self, number: u32) {
+        let next = match self.model.instrumentation.blocks {
+            Some(BlockInstrumentation::Decrement) => {
+                let left = self.model.context.blocks_left;
+                let count = self.builder.ins().load(types::I64, PLAIN, self.context, left);
+                let count = self.builder.ins().iadd_imm_s(count, -1);
+                self.builder.ins().store(PLAIN, count, self.context, left);
+                let (due, next) = (self.new_cold_block(), self.new_block());
+                self.builder.ins().brif(count, next, &[], due, &[]);
+                self.switch_to(due);
+                Some(next)
+            }
+            _ => None,
+        };
+        let number = self.constant(types::I64, u64::from(number));
+        self.preserving_call(Stub::Block, &[number]);
+        if let Some(next) = next {
+            self.builder.ins().jump(next, &[]);
+            self.switch_to(next);
         }
     }
 

@@ -222,6 +222,7 @@ impl Lowering<'_, '_> {
             | Op::GrowForest(_)
             | Op::SamplePath
             | Op::Entered
+            | Op::Block(_)
             | Op::CountReceiver { .. }
             | Op::CountCached { .. }
             | Op::Trace(_) => {

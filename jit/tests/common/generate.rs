@@ -123,7 +123,8 @@ impl<'w> Generator<'w> {
         let with_register = |&value: &Value| (self.world.register(value, self.region.ty(value)), value);
         let mut registers: Vec<_> = self.scope.iter().map(with_register).collect();
         registers.sort_unstable();
-        let state = FrameState { inline: InlineId::ROOT, pc: self.pc, kind, registers, caller: None };
+        let state =
+            FrameState { inline: InlineId::ROOT, pc: self.pc, kind, told: false, registers, caller: None };
         self.region.add_state(state)
     }
 

@@ -149,8 +149,14 @@ impl Generator<'_> {
                 registers.push((Register(number as u16), value));
             }
         }
-        let state =
-            FrameState { inline: InlineId::ROOT, pc: 0, kind: StateKind::Before, registers, caller: None };
+        let state = FrameState {
+            inline: InlineId::ROOT,
+            pc: 0,
+            kind: StateKind::Before,
+            told: false,
+            registers,
+            caller: None,
+        };
         self.region.add_state(state)
     }
 

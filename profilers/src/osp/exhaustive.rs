@@ -20,6 +20,8 @@ use crate::BlockId;
 #[derive(Debug, Clone)]
 pub struct Exhaustive {
     blocks: u64,
+    /// Blocks before the last interruption.
+    before: u64,
     levels: Vec<Level>,
 }
 
@@ -59,24 +61,29 @@ impl Exhaustive {
             index: vec![FREE; 64],
             ring: vec![0; 1 << n],
         };
-        Ok(Self { blocks: 0, levels: (0..max).map(level).collect() })
+        Ok(Self { blocks: 0, before: 0, levels: (0..max).map(level).collect() })
     }
 
     /// A block is entered. O(max).
     #[inline]
     pub fn enter_block(&mut self, block: BlockId) {
         let mut name = block.0;
-        let at = self.blocks;
+        let at = self.blocks - self.before;
         self.blocks += 1;
         for level in &mut self.levels {
             let half = level.ring.len();
             let before = std::mem::replace(&mut level.ring[at as usize & (half - 1)], name);
-            if self.blocks < 2 * half as u64 {
+            if at + 1 < 2 * half as u64 {
                 return;
             }
             name = level.intern((before, name));
             level.counts[name as usize] += 1;
         }
+    }
+
+    /// Nobody knows what happened between the last block and the next one: no subpath goes on over it.
+    pub fn interrupt(&mut self) {
+        self.before = self.blocks;
     }
 
     /// How many blocks there were in this thread, and in those that were merged into it.

@@ -5,6 +5,7 @@ use super::calls;
 use super::load::load;
 use super::metrics::{EdgeScore, edge_score, lengths, named, weight_matching};
 use super::model::{Origin, Profile};
+use super::subpaths;
 use super::text::{counted, score, table};
 use super::traces;
 use crate::options::{AccuracyArguments, Percent};
@@ -31,6 +32,7 @@ pub fn accuracy(arguments: &AccuracyArguments) -> Result<String, Stop> {
         (!edge_rows(&sampled, truth).is_empty()).then(|| edges(&sampled, truth)),
         calls::accuracy(&sampled, truth),
         traces::accuracy(&sampled, truth, hot, arguments.hot),
+        subpaths::accuracy(&sampled, truth),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     match parts.is_empty() {

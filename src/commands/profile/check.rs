@@ -11,6 +11,7 @@ use super::accuracy::{edges, paths, share};
 use super::calls::{self, rules};
 use super::load::read;
 use super::model::{PathCounts, Profile};
+use super::subpaths;
 use super::text::counted;
 use super::traces;
 use super::wellformed::problems;
@@ -51,6 +52,7 @@ pub fn check(arguments: &CheckProfileArguments) -> Result<(String, ExitCode), St
         (!super::accuracy::edge_rows(&profile, &profile).is_empty()).then(|| edges(&profile, &profile)),
         calls::accuracy(&profile, &profile),
         traces::accuracy(&profile, &profile, share(HOT)?, HOT),
+        subpaths::accuracy(&profile, &profile),
     ];
     for part in parts.into_iter().flatten() {
         text.push('\n');
@@ -76,6 +78,12 @@ const RULES: &[Rule] = &[
     ("listeners heard the entries of their bursts, and these were calls", rules::heard),
     ("what inline caches counted was called", rules::cached),
     ("the weights of paths are the samples of branch traces", traces::weights),
+    ("there are as many subpaths as blocks allow", subpaths::counts),
+    (
+        "estimates of subpaths are in their intervals, and identities those of their blocks",
+        subpaths::estimates,
+    ),
+    ("the subpaths that were sampled were run", subpaths::sampled_was_run),
     ("no more paths begin at a cut than end there", cuts),
     ("no code is left by an exit more often than it was entered", entries),
     ("the forest's single paths are the exact paths", single_paths),

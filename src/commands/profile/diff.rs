@@ -4,6 +4,7 @@ use super::calls;
 use super::load::load;
 use super::metrics::{edge_score, named, path_overlap};
 use super::model::{Path, PathKey, Profile};
+use super::subpaths;
 use super::text::{is_wanted, outcome, path, score, table, wanted};
 use crate::options::DiffArguments;
 use crate::report::Stop;
@@ -37,6 +38,10 @@ pub fn diff(arguments: &DiffArguments) -> Result<String, Stop> {
     if let Some(calls) = calls::diff(&before, &after, arguments.top, &wanted) {
         text.push('\n');
         text += &calls;
+    }
+    if let Some(subpaths) = subpaths::diff(&before, &after, arguments.top, &wanted) {
+        text.push('\n');
+        text += &subpaths;
     }
     Ok(text)
 }

@@ -8,6 +8,7 @@
 //! | [`metrics`] | how close one is to another |
 //! | `calls` | call graphs: shown, compared, checked |
 //! | `traces` | paths from branch traces: shown, compared, checked |
+//! | `subpaths` | subpaths: shown, compared, checked |
 //! | `text` | names of paths and branches, columns |
 //! | [`show`], [`diff`], [`check`], [`accuracy`], [`export`] | the commands |
 //!
@@ -23,6 +24,7 @@ pub(crate) mod load;
 pub mod metrics;
 pub mod model;
 pub mod show;
+mod subpaths;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -3,6 +3,7 @@
 
 use holloway_profilers::VersionId;
 use holloway_profilers::kblpp::{Gram, K, PathForest};
+use holloway_profilers::osp::MAX_LENGTH;
 use holloway_profilers::schedule::Counts;
 use holloway_profilers::stream::Lost;
 use holloway_vm::profiling::file::{CountRecord, ForestRecord, PathRecord, PlaceRecord, ProfileFile};
@@ -32,6 +33,7 @@ pub fn problems(file: &ProfileFile) -> Vec<String> {
     look.calls("", &file.calls);
     look.over_time();
     look.traces();
+    look.subpaths();
     look.profilers();
     look.threads();
     look.problems
@@ -174,6 +176,41 @@ impl<'f> Look<'f> {
         let counts = counts.chain(traces.discarded.values().copied());
         let counts = counts.chain([traces.samples, traces.lost, traces.empty, traces.without_edge]);
         self.sum(&"branch traces", counts.map(u128::from).sum());
+    }
+
+    fn subpaths(&mut self) {
+        let Some(subpaths) = &self.file.subpaths else { return };
+        let there = subpaths.blocks.len();
+        let mut numbers = BTreeSet::new();
+        for block in &subpaths.blocks {
+            self.place(&"a block of subpaths", &block.place);
+            if !numbers.insert(block.number) {
+                self.wrong(format_args!("block {} of subpaths is there twice", block.number));
+            }
+        }
+        let exact = subpaths.exact.iter().flat_map(|exact| &exact.paths).map(|path| &path.blocks);
+        let sampled = subpaths.sampled.iter().flat_map(|sampled| &sampled.paths);
+        for blocks in exact.chain(sampled.clone().filter_map(|path| path.blocks.as_ref())) {
+            if !(1..=MAX_LENGTH as usize).contains(&blocks.len()) {
+                self.wrong(format_args!("a subpath has {} blocks", blocks.len()));
+            }
+            if let Some(block) = blocks.iter().find(|&&block| block as usize >= there) {
+                self.wrong(format_args!("a subpath refers to block {block}, and there are {there}"));
+            }
+        }
+        let all = subpaths.exact.iter().flat_map(|exact| {
+            let kept = exact.paths.iter().map(|path| path.count);
+            let flows = exact.encodings.iter().map(|census| census.flow);
+            kept.chain(exact.lengths.iter().map(|of| of.1)).chain(flows).chain([exact.blocks])
+        });
+        let samples = subpaths.sampled.iter().flat_map(|of| [of.taken, of.abandoned, of.blocks]);
+        let sum = all.chain(samples).chain(sampled.clone().map(|path| path.count)).map(u128::from).sum();
+        self.sum(&"subpaths", sum);
+        let estimates = sampled.flat_map(|path| [path.estimate, path.low, path.high]);
+        let windows = subpaths.sampled.iter().flat_map(|of| of.lengths.iter().map(|of| of.windows));
+        if let Some(value) = estimates.chain(windows).find(|value| !(0.0..=MOST as f64).contains(value)) {
+            self.wrong(format_args!("subpaths were executed {value} times by estimate"));
+        }
     }
 
     fn sum(&mut self, whose: &dyn Display, sum: u128) {
@@ -460,6 +497,7 @@ impl<'f> Look<'f> {
     /// Each profiler leaves its part, and no other does.
     fn profilers(&mut self) {
         let file = self.file;
+        let subpaths = file.subpaths.as_ref();
         let parts = [
             ("edges", "exact edges", file.edges.exact.is_some()),
             ("blpp", "exact counts of paths", file.exact.is_some()),
@@ -470,6 +508,8 @@ impl<'f> Look<'f> {
             ("cbs", "samples of calls", file.calls.sampled.is_some()),
             ("oneshot", "heard calls", file.calls.heard.is_some()),
             ("icache", "inline caches", file.calls.cached.is_some()),
+            ("subpaths", "exact counts of subpaths", subpaths.is_some_and(|of| of.exact.is_some())),
+            ("osp", "samples of subpaths", subpaths.is_some_and(|of| of.sampled.is_some())),
         ];
         for text in &file.profilers {
             if let Err(why) = text.parse::<ProfileSpec>() {

@@ -117,6 +117,8 @@ unsafe fn run(
     };
     // SAFETY: as above. The crossing outlives the call that it stands for.
     unsafe { (*vm).threads.current_mut().crossing = &raw mut crossing };
+    // SAFETY: as above.
+    unsafe { (*vm).profiling.compiled_code_tells() };
     // SAFETY: by the caller's promise.
     let result = unsafe { stubs::enter_compiled(code, arguments) };
     // SAFETY: as above.

@@ -89,6 +89,8 @@ pub(super) unsafe extern "C" fn deoptimize(ctx: *mut Context, at: u64, frame: *m
         return ctx as u64;
     }
     super::library::note_exit(vm, id, number, unwinding);
+    let calling = site.frames.first().is_some_and(|frame| frame.calling);
+    vm.profiling.leaves_in_block(site.told && !calling && !unwinding);
     let values = vm.context.exits;
     // The collector finds what the recipes need here while objects are made.
     vm.compiled.held.extend_from_slice(&values[..highest_exit(&site)]);

@@ -28,6 +28,7 @@ pub struct ContextOffsets {
     pub forest_nodes: i32,
     pub forest_next: i32,
     pub path: i32,
+    pub blocks_left: i32,
     pub exit_place: i32,
     pub exit_depth: i32,
     pub leave: i32,
@@ -70,6 +71,8 @@ pub enum Stub {
     GrowForest,
     /// `(version, number)`: a path has ended where there is no yieldpoint, while yieldpoints are taken.
     SamplePath,
+    /// `(number)`: a block of the bytecode is entered of which the profiler of subpaths wants to know.
+    Block,
     /// `(step, address of a [`crate::profiling::TraceFrame`])`: with the C convention.
     Trace,
     /// `()`: the yieldpoint of a method's entry, likewise.
@@ -80,7 +83,7 @@ pub enum Stub {
 
 impl Stub {
     /// All of them, in the order of the context.
-    pub const ALL: [Stub; 14] = [
+    pub const ALL: [Stub; 15] = [
         Stub::Yieldpoint,
         Stub::Allocate,
         Stub::AllocateArray,
@@ -92,6 +95,7 @@ impl Stub {
         Stub::PlantForest,
         Stub::GrowForest,
         Stub::SamplePath,
+        Stub::Block,
         Stub::Trace,
         Stub::Prologue,
         Stub::Epilogue,
@@ -111,6 +115,7 @@ impl Stub {
             Stub::PlantForest => "plant_forest",
             Stub::GrowForest => "grow_forest",
             Stub::SamplePath => "sample_path",
+            Stub::Block => "block",
             Stub::Trace => "trace",
             Stub::Prologue => "prologue",
             Stub::Epilogue => "epilogue",
@@ -131,6 +136,7 @@ impl Stub {
             Stub::PlantForest => crate::profiling::plant_forest as *const () as u64,
             Stub::GrowForest => stubs::grow_forest_stub as *const () as u64,
             Stub::SamplePath => stubs::sample_path_stub as *const () as u64,
+            Stub::Block => stubs::block_stub as *const () as u64,
             Stub::Trace => crate::profiling::trace_step as *const () as u64,
             Stub::Prologue => stubs::prologue_stub as *const () as u64,
             Stub::Epilogue => stubs::epilogue_stub as *const () as u64,
@@ -187,6 +193,8 @@ pub struct Model {
     pub instrumentation: Instrumentation,
     /// Numbers of counters for it.
     pub counters: Option<Arc<CounterNumbers>>,
+    /// If blocks are told: the number of the first block of each method.
+    pub blocks: Option<Arc<[u32]>>,
 }
 
 impl Model {
@@ -215,6 +223,7 @@ impl Model {
                 forest_nodes: offset_of!(Context, forest.nodes) as i32,
                 forest_next: offset_of!(Context, forest.next) as i32,
                 path: offset_of!(Context, path) as i32,
+                blocks_left: offset_of!(Context, blocks_left) as i32,
                 exit_place: offset_of!(Context, exit_place) as i32,
                 exit_depth: offset_of!(Context, exit_depth) as i32,
                 leave: offset_of!(Context, leave) as i32,
@@ -237,6 +246,7 @@ impl Model {
             watched: vm.compiled.watcher.is_some(),
             instrumentation: vm.profiling.instrumentation(),
             counters: vm.profiling.counter_numbers(),
+            blocks: vm.profiling.first_blocks(),
         }
     }
 

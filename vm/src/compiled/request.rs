@@ -112,6 +112,8 @@ pub struct Site {
     pub reason: &'static str,
     /// The block of the region that an activation ends in which leaves here.
     pub block: u32,
+    /// Who wants to be told of blocks was told that the one in which the innermost frame stands was entered.
+    pub told: bool,
     /// Leaving here means that an assumption was wrong, about the instruction at this place: the code is to be made again
     /// without it.
     pub speculation: Option<(FunctionId, u32)>,

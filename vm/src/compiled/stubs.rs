@@ -274,6 +274,8 @@ preserving! {
     grow_forest_stub => crate::profiling::grow_forest;
     /// The end of a path where there is no yieldpoint.
     sample_path_stub => crate::profiling::sample_path;
+    /// The beginning of a block.
+    block_stub => crate::profiling::enter_block;
 }
 
 /// The yieldpoint of a loop that is taken.

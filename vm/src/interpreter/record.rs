@@ -11,6 +11,7 @@ use super::machine::{Flow, Machine, Slow};
 use super::quick::Quick;
 use super::slow::slow_path;
 use crate::compiled::hot;
+use crate::context::Context;
 use crate::loader::STUB_WORDS;
 use crate::profiling::{Event, Recorder, Surprise};
 use holloway_bytecode::Op;
@@ -80,6 +81,7 @@ fn depth(m: &Machine) -> u64 {
 /// The recorder and where the code begins.
 struct Tape {
     recorder: *mut Recorder,
+    ctx: *mut Context,
     code: usize,
 }
 
@@ -88,7 +90,7 @@ impl Tape {
         // SAFETY: the context belongs to a live machinery; the reference ends here. The recorder is boxed and lives as long.
         let vm = unsafe { &mut *(*m.ctx).machine };
         let code = vm.code.stub() as usize;
-        vm.profiling.recorder.as_deref_mut().map(|recorder| Tape { recorder, code })
+        vm.profiling.recorder.as_deref_mut().map(|recorder| Tape { recorder, ctx: m.ctx, code })
     }
 
     /// The word of the loaded code at which the machine stands. In front of a method that has compiled code: its first.
@@ -103,8 +105,8 @@ impl Tape {
     }
 
     fn tell(&self, event: Event) {
-        // SAFETY: as above.
-        unsafe { (*self.recorder).event(event) }
+        // SAFETY: as above; the context is live, and nobody else refers to it.
+        unsafe { (*self.recorder).event(event, &mut (*self.ctx).blocks_left) }
     }
 
     /// A return goes to the end of the block of its call; the instruction after the call may begin another one.

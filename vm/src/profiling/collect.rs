@@ -3,7 +3,7 @@
 use super::calls::{CreditedCalls, SampledCalls};
 use super::listeners::HeardCalls;
 use super::moments::CallMoment;
-use super::recorder::{CollectedTraces, Moved, Recorder};
+use super::recorder::{CollectedSubpaths, CollectedTraces, Moved, Recorder};
 use super::spec::ProfileOptions;
 use super::state::{Profiling, Version};
 use super::tally::Counted;
@@ -115,6 +115,8 @@ pub struct Collected {
     pub trace: Vec<Traced>,
     /// Branch traces.
     pub traces: Option<CollectedTraces>,
+    /// Subpaths.
+    pub subpaths: Option<CollectedSubpaths>,
     /// Every move of interpreted code, if branch traces are made and steps are traced.
     pub moves: Vec<Moved>,
 }
@@ -241,6 +243,7 @@ pub(crate) fn collect(vm: &Machinery) -> Collected {
         call_moments: profiling.moments.as_ref().map_or_else(Vec::new, |moments| moments.taken.clone()),
         trace: profiling.trace.steps.clone(),
         traces,
+        subpaths: recorder.and_then(|recorder| recorder.subpaths(vm.context.blocks_left)),
         moves: recorder.map_or_else(Vec::new, Recorder::moves),
     }
 }

@@ -5,9 +5,14 @@
 //! version of the code only; what a path *is* (where it begins, how its branches went) is written beside it, and
 //! by that paths of different versions, runs and builds can be told to be the same.
 
+mod subpaths;
 mod threads;
 mod traces;
 
+pub use subpaths::{
+    BlockRecord, CensusRecord, EstimateRecord, ExactSubpathRecord, SubpathRecord, SubpathRecords,
+    SubpathSampleRecord,
+};
 pub use threads::ThreadRecord;
 pub use traces::{RegionPathRecord, RunRecord, TraceRecords};
 
@@ -66,6 +71,9 @@ pub struct ProfileFile {
     /// Paths from branch traces, if they were made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traces: Option<TraceRecords>,
+    /// Subpaths, if they were counted or sampled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subpaths: Option<SubpathRecords>,
     /// Paths that were begun and dropped, by reason.
     pub dropped: BTreeMap<String, u64>,
     /// Work on tables.
@@ -271,6 +279,7 @@ impl ProfileFile {
             writer.place(method, position)
         });
         let traces = found.traces.as_ref().map(|traces| writer.traces(traces));
+        let subpaths = found.subpaths.as_ref().map(|subpaths| writer.subpaths(subpaths));
         ProfileFile {
             format: FORMAT.into(),
             version: VERSION,
@@ -290,6 +299,7 @@ impl ProfileFile {
             iterated: found.iterated.as_ref().map(forest_record),
             calls,
             traces,
+            subpaths,
             dropped: dropped(&found.losses),
             work: WorkRecord { hash_operations: found.hash_operations, hash_probes: found.hash_probes },
             threads,

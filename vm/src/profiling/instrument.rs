@@ -22,6 +22,17 @@ pub struct Instrumentation {
     pub caches: Option<CacheInstrumentation>,
     /// It is to be known which calls paths pass.
     pub calls_on_paths: bool,
+    /// It is told where blocks of the bytecode are entered, in this way.
+    pub blocks: Option<BlockInstrumentation>,
+}
+
+/// How code tells of blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BlockInstrumentation {
+    /// The profiler is called for each.
+    Call,
+    /// A word of the context is counted down; when it is zero, the profiler is called.
+    Decrement,
 }
 
 /// The inline caches of calls.

@@ -14,7 +14,7 @@
 //! | `moments` | estimates of calls as they were while the program ran |
 //! | `state` | the profilers at work: ends of paths, yieldpoints |
 //! | `trace` | for tests: every step of compiled code |
-//! | `recorder` | branch traces, from what the interpreter tells of its moves |
+//! | `recorder` | branch traces and subpaths, from what the interpreter tells of its moves, and compiled code of blocks |
 //! | `collect` | what they found |
 //! | [`file`], `call_records` | the same as a file |
 //!
@@ -51,23 +51,25 @@ pub(crate) use collect::collect;
 pub use collect::{Collected, CollectedVersion, FoundCalls, Iterated, Sampled};
 pub use counters::CounterNumbers;
 pub use instrument::{
-    BlockCall, CacheInstrumentation, Instrumentation, Instrumented, MOST_IN_ARRAY, PathInstrumentation,
-    PathTableCells, ReceiverTable, Roots, Storage, VersionCalls, VersionEdges, VersionPaths,
+    BlockCall, BlockInstrumentation, CacheInstrumentation, Instrumentation, Instrumented, MOST_IN_ARRAY,
+    PathInstrumentation, PathTableCells, ReceiverTable, Roots, Storage, VersionCalls, VersionEdges,
+    VersionPaths,
 };
 pub use listeners::HeardCalls;
 pub(crate) use listeners::heard;
 pub use moments::CallMoment;
 pub(crate) use moments::tick;
 pub use receivers::{Reached, ReceiverOutcome, ReceiverWindow};
-pub use recorder::{CollectedTraces, Moved, region_graphs};
+pub use recorder::{BlockPlace, CollectedSubpaths, CollectedTraces, Moved, SampledSubpaths, region_graphs};
 pub(crate) use recorder::{Event, Recorder, Surprise};
 pub use spec::{
-    Backend, BtbOptions, CallsAt, CbsOptions, IcacheOptions, OneShotOptions, PepOptions, ProfileOptions,
-    ProfileSpec, Snapshots, Weights,
+    Backend, BtbOptions, CallsAt, CbsOptions, IcacheOptions, LengthLaw, OneShotOptions, OspAgeing,
+    OspOptions, PepOptions, ProfileOptions, ProfileSpec, Snapshots, SubpathOptions, SubpathSkip, Weights,
 };
 pub use state::{PathEnd, Version};
 pub(crate) use state::{
-    Profiling, Taken, count_new_path, grow_forest, plant_forest, sample_path, trace_step, yieldpoint,
+    Profiling, Taken, count_new_path, enter_block, grow_forest, plant_forest, sample_path, trace_step,
+    yieldpoint,
 };
 pub use tally::Counted;
 pub use threads::CountedThread;

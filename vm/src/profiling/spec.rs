@@ -11,6 +11,8 @@
 //! | `oneshot[:burst=100,level=o0]` | the first calls of methods that have reached a level |
 //! | `icache[:entries=8,sites=tables]` | counts of calls in polymorphic inline caches |
 //! | `btb[:depth=16,period=4099,ticks=0,spread=25,seed=0,backend=recorder\|burst,cap=1024,weights=em,cold=0,calls=rejoin,exact=no]` | paths from branch traces |
+//! | `subpaths[:max-length=32,top=1000]` | exact counts of all subpaths: sequences of blocks, across loops and calls |
+//! | `osp[:memory=32k,rate=1000,max-length=32,lengths=powers,encoding=rotation,skip=call,...]` | samples of them in bounded memory |
 //!
 //! Each key is a line of a profiler's table below; the error messages are made from these lines.
 
@@ -24,6 +26,10 @@ use holloway_profilers::paths::Placement;
 use holloway_profilers::schedule::{Overrun, Parameters, Shape, Skip};
 use std::fmt::{self, Display};
 use std::str::FromStr;
+
+mod subpaths;
+pub(crate) use subpaths::blocks_told;
+pub use subpaths::{LengthLaw, OspAgeing, OspOptions, SubpathOptions, SubpathSkip};
 
 /// What is to be profiled; nothing by default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -50,6 +56,10 @@ pub struct ProfileOptions {
     pub snapshots: Option<Snapshots>,
     /// Paths from branch traces.
     pub btb: Option<BtbOptions>,
+    /// Exact subpaths.
+    pub subpaths: Option<SubpathOptions>,
+    /// Sampled subpaths.
+    pub osp: Option<OspOptions>,
     /// Every step of code whose paths are profiled: for tests, which no spec asks for.
     pub traced: bool,
 }
@@ -215,6 +225,10 @@ pub enum ProfileSpec {
     Icache(IcacheOptions),
     /// `btb`.
     Btb(BtbOptions),
+    /// `subpaths`.
+    Subpaths(SubpathOptions),
+    /// `osp`.
+    Osp(OspOptions),
 }
 
 /// The profilers by name, with a key and its values for each parameter.
@@ -268,6 +282,8 @@ const PROFILERS: &[(&str, &[(&str, &str)])] = &[
             ("exact", "`no` or `yes`"),
         ],
     ),
+    ("subpaths", subpaths::SUBPATH_KEYS),
+    ("osp", subpaths::OSP_KEYS),
 ];
 
 /// What PEP's authors found best: PEP(64,17).
@@ -430,6 +446,8 @@ impl FromStr for ProfileSpec {
                 ProfileSpec::Icache(IcacheOptions { entries, all: keys.one_of("sites", SITES, false)? })
             }
             "btb" => ProfileSpec::Btb(btb(&keys)?),
+            "subpaths" => ProfileSpec::Subpaths(subpaths::subpaths(&keys)?),
+            "osp" => ProfileSpec::Osp(subpaths::osp(&keys)?),
             _ => ProfileSpec::Edges,
         })
     }
@@ -577,6 +595,8 @@ impl Display for ProfileSpec {
                 }
                 f.write_str(if btb.exact { ",exact=yes" } else { "" })
             }
+            ProfileSpec::Subpaths(subpaths) => subpaths.fmt(f),
+            ProfileSpec::Osp(osp) => osp.fmt(f),
         }
     }
 }
@@ -594,6 +614,8 @@ impl ProfileOptions {
             ProfileSpec::OneShot(oneshot) => self.oneshot.replace(oneshot).is_some(),
             ProfileSpec::Icache(icache) => self.icache.replace(icache).is_some(),
             ProfileSpec::Btb(btb) => self.btb.replace(btb).is_some(),
+            ProfileSpec::Subpaths(subpaths) => self.subpaths.replace(subpaths).is_some(),
+            ProfileSpec::Osp(osp) => self.osp.replace(osp).is_some(),
         };
         match before {
             true => Err("each profiler can be asked for once".into()),
@@ -612,7 +634,10 @@ impl ProfileOptions {
         let oneshot = self.oneshot.map(ProfileSpec::OneShot);
         let icache = self.icache.map(ProfileSpec::Icache);
         let btb = self.btb.map(ProfileSpec::Btb);
-        [edges, blpp, pep, kblpp, calls, cbs, oneshot, icache, btb].into_iter().flatten().collect()
+        let subpaths = self.subpaths.map(ProfileSpec::Subpaths);
+        let osp = self.osp.map(ProfileSpec::Osp);
+        let all = [edges, blpp, pep, kblpp, calls, cbs, oneshot, icache, btb, subpaths, osp];
+        all.into_iter().flatten().collect()
     }
 
     /// What compiled code must count for them. All path profilers share one numbering: PEP's placement is that of all.
@@ -632,6 +657,7 @@ impl ProfileOptions {
             calls: self.calls,
             caches: self.icache.map(|IcacheOptions { entries, all }| CacheInstrumentation { entries, all }),
             calls_on_paths: self.cbs.is_some_and(|cbs| cbs.credit),
+            blocks: blocks_told(self.subpaths, self.osp),
         }
     }
 }

@@ -28,7 +28,7 @@ use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::kblpp::Activation;
 use holloway_profilers::schedule::{Client, Kinds, Schedule, Verdict, Word, YieldKind};
 use holloway_profilers::stream::{Lost, SampledPaths};
-use holloway_profilers::{BranchArm, PathNumber, VersionId};
+use holloway_profilers::{BlockId, BranchArm, PathNumber, VersionId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -160,6 +160,7 @@ impl Profiling {
     ) -> Result<(), String> {
         self.recorder = Recorder::new(&self.options, program, code)?.map(Box::new);
         context.recording = self.recorder.as_ref().is_some_and(|recorder| recorder.is_on());
+        context.blocks_left = self.recorder.as_ref().map_or(u64::MAX, |recorder| recorder.blocks_left());
         Ok(())
     }
 
@@ -215,7 +216,7 @@ impl Profiling {
     /// This thread runs from here on.
     pub fn switch_to(&mut self, thread: ThreadNumber, context: &mut Context) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.switch_to(thread);
+            recorder.switch_to(thread, &mut context.blocks_left);
             context.recording = recorder.is_on();
         }
         if self.per_thread() {
@@ -224,9 +225,9 @@ impl Profiling {
     }
 
     /// A thread is over: no code runs before the next switch.
-    pub fn thread_ends(&mut self, thread: ThreadNumber) {
+    pub fn thread_ends(&mut self, thread: ThreadNumber, context: &Context) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.thread_ends(thread);
+            recorder.thread_ends(thread, context.blocks_left);
         }
         self.tallies.end(thread, &self.versions);
     }
@@ -472,6 +473,13 @@ pub(crate) unsafe extern "C" fn sample_path(ctx: *mut Context, end: u64, path: u
             vm.profiling.record(VersionId(version), path);
         }
     }
+}
+
+/// A block of the bytecode is entered by compiled code, and somebody wants to know of it.
+pub(crate) unsafe extern "C" fn enter_block(ctx: *mut Context, number: u64) {
+    // SAFETY: as `count_new_path`.
+    let vm = unsafe { machinery(ctx) };
+    vm.profiling.compiled_enters(BlockId(number as u32), &mut vm.context.blocks_left);
 }
 
 /// An activation does a step that is traced.

@@ -362,7 +362,7 @@ impl Machinery {
     /// A thread is over. Gives the outcome of the program if it was the main thread.
     fn finish(&mut self, slot: usize, returned: bool) -> Option<Outcome> {
         let thread = self.threads.slots[slot].take().expect("the thread that ran has a slot");
-        self.profiling.thread_ends(thread.number);
+        self.profiling.thread_ends(thread.number, &self.context);
         if slot == MAIN {
             let failed = std::mem::take(&mut self.threads.failed);
             let others = failed.iter().map(|&(n, error)| errors::read(self, error, n)).collect();
@@ -390,7 +390,7 @@ impl Machinery {
                 // SAFETY: see above; nothing refers to the stack any more.
                 unsafe { coroutine.force_reset() };
             }
-            self.profiling.thread_ends(thread.number);
+            self.profiling.thread_ends(thread.number, &self.context);
         }
         let spare = std::mem::take(&mut self.threads.spare_stacks);
         self.threads = super::Threads::new();

@@ -183,7 +183,7 @@ impl Verifier<'_> {
             Count(_) | SetPath(_) | AddPath(_) | Trace(_) => (vec![], vec![]),
             Path(_) => (vec![], vec![Ty::Int]),
             CountPath(_) | HashPath(_) | PlantForest(_) | GrowForest(_) => (vec![Ty::Int], vec![]),
-            Entered => (vec![], vec![]),
+            Entered | Block(_) => (vec![], vec![]),
             CountReceiver { .. } | CountCached { .. } => (vec![arg(0)], vec![]),
             SamplePath => (vec![Ty::Int; node.args.len().clamp(1, 2)], vec![]),
         };

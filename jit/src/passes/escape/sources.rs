@@ -107,7 +107,10 @@ impl Sources {
                     return blocked.map_or(Ok(source), |node| Err(Blocked::Node(node)));
                 }
                 let op = region.op(node);
-                if op.is_call() || op == Op::Entered || op.writes().is_some() && !is_dropped[node.index()] {
+                if op.is_call()
+                    || matches!(op, Op::Entered | Op::Block(_))
+                    || op.writes().is_some() && !is_dropped[node.index()]
+                {
                     blocked = Some(node);
                 }
             }
@@ -130,6 +133,8 @@ pub fn after_call(region: &Region, program: &Program, call: Value) -> Option<Fra
     let instruction = code::decode(&function.code, frame.pc as usize)?;
     frame.pc += instruction.words.len() as u32;
     frame.kind = StateKind::Before;
+    // If a block begins there, it is still to be entered.
+    frame.told = false;
     if let Some(register) = result {
         match frame.registers.binary_search_by_key(&register, |&(register, _)| register) {
             Ok(at) => frame.registers[at].1 = call,

@@ -1,11 +1,12 @@
 //! All counts as one table of comma-separated values, so that a spreadsheet or a script need not know the file format.
 
 use super::super::model::Profile;
+use super::super::subpaths;
 use super::super::text::{is_wanted, outcome, path};
 use super::super::traces::name;
 use crate::report::Stop;
 use holloway_vm::profiling::CallRecord;
-use holloway_vm::profiling::file::RegionPathRecord;
+use holloway_vm::profiling::file::{RegionPathRecord, SubpathRecords};
 
 /// The columns. Those that a row has no use for are empty.
 const COLUMNS: [&str; 11] =
@@ -36,6 +37,15 @@ pub fn csv(profile: &Profile, wanted: &impl Fn(u32) -> bool) -> Result<Vec<u8>, 
         table.trace("btb", path, format!("{:.3}", path.weight), wanted);
         if let Some(count) = path.count {
             table.trace("btb exact", path, count.to_string(), wanted);
+        }
+    }
+    if let Some(of) = &profile.file.subpaths {
+        for path in of.exact.iter().flat_map(|exact| &exact.paths) {
+            table.subpath("subpaths", of, &path.blocks, path.count.to_string(), wanted);
+        }
+        for path in of.sampled.iter().flat_map(|sampled| &sampled.paths) {
+            let blocks = path.blocks.as_deref().unwrap_or_default();
+            table.subpath("osp", of, blocks, format!("{:.1}", path.estimate), wanted);
         }
     }
     for (reason, &count) in &profile.file.dropped {
@@ -102,6 +112,30 @@ impl Table<'_> {
             row[4] = path.begin.line.to_string();
             row[5] = path.begin.position.to_string();
             row[9] = name(self.profile, path);
+            row[10] = count;
+            self.rows.push(row);
+        }
+    }
+
+    /// The numbers are those of its blocks, in the whole program. What was not described is left out.
+    fn subpath(
+        &mut self,
+        source: &str,
+        of: &SubpathRecords,
+        blocks: &[u32],
+        count: String,
+        wanted: &impl Fn(u32) -> bool,
+    ) {
+        let records = || blocks.iter().map(|&at| &of.blocks[at as usize]);
+        let Some(first) = records().next().map(|block| block.place) else { return };
+        if records().any(|block| wanted(block.place.method)) {
+            let mut row = self.row("subpath", source);
+            row[2] = self.profile.method(first.method).to_string();
+            row[3] = self.profile.file_name(first.file).to_string();
+            row[4] = first.line.to_string();
+            row[5] = first.position.to_string();
+            row[8] = records().map(|block| block.number.to_string()).collect::<Vec<_>>().join(" ");
+            row[9] = subpaths::name(self.profile, of, blocks);
             row[10] = count;
             self.rows.push(row);
         }

@@ -9,6 +9,7 @@ mod threads;
 
 use super::calls;
 use super::load::load;
+use super::subpaths;
 use super::text::wanted;
 use super::traces;
 use crate::options::{ShowArguments, Topic};
@@ -29,9 +30,11 @@ pub fn show(arguments: &ShowArguments) -> Result<String, Stop> {
             let parts = [
                 Some(summary::summary(&profile)),
                 profile.file.threads.is_some().then(|| threads::threads(&profile, top)),
-                (profile.best().is_some() || profile.file.traces.is_none())
-                    .then(|| paths::paths(&profile, top, &wanted)),
+                (profile.best().is_some()
+                    || profile.file.traces.is_none() && profile.file.subpaths.is_none())
+                .then(|| paths::paths(&profile, top, &wanted)),
                 profile.file.traces.is_some().then(|| traces::show(&profile, top, &wanted)),
+                profile.file.subpaths.is_some().then(|| subpaths::show(&profile, top, &wanted)),
                 Some(edges::edges(&profile, top, &wanted)),
                 calls::best(&profile).map(|_| calls::calls(&profile, top, &wanted)),
             ];
@@ -40,6 +43,7 @@ pub fn show(arguments: &ShowArguments) -> Result<String, Stop> {
         Some(Topic::Paths) => paths::paths(&profile, top, &wanted),
         Some(Topic::Edges) => edges::edges(&profile, top, &wanted),
         Some(Topic::Traces) => traces::show(&profile, top, &wanted),
+        Some(Topic::Subpaths) => subpaths::show(&profile, top, &wanted),
         Some(Topic::Calls) => calls::calls(&profile, top, &wanted),
         Some(Topic::Source) => source::source(&profile, &wanted),
         Some(Topic::Threads) => threads::threads(&profile, top),

@@ -54,6 +54,7 @@ impl ProfileFile {
             iterated: thread.iterated.clone(),
             calls: thread.calls.clone(),
             traces: self.traces.clone(),
+            subpaths: self.subpaths.clone(),
             dropped: thread.dropped.clone(),
             work: thread.work.clone(),
             threads: None,

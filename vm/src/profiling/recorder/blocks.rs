@@ -44,6 +44,11 @@ impl BlockTable {
         BlockTable { words, methods, first }
     }
 
+    /// The first block of each method.
+    pub fn first(&self) -> &[u32] {
+        &self.first
+    }
+
     /// Does a block begin at a word.
     #[inline]
     pub fn begins(&self, word: usize) -> bool {

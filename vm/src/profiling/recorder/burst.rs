@@ -14,6 +14,7 @@
 //! that nothing is compiled again for it; only a loop that goes on for long when the burst is over may need code of its own, which
 //! it gets once.
 
+use crate::profiling::spec::{Backend, ProfileOptions, SubpathSkip};
 use crate::threads::ThreadNumber;
 
 /// So many back edges are tried until the interpreter goes on by itself.
@@ -21,6 +22,27 @@ pub(super) const MOST_BACK_EDGES: u32 = 4096;
 
 /// After so many of them a loop is taken to be what the thread is in: it gets code of its own.
 const BACK_EDGES_OF_A_LOOP: u32 = 512;
+
+/// Is recorded in bursts. `Err` if some want that and others all of the time, or two want bursts of their own.
+pub(super) fn is_wanted(options: &ProfileOptions) -> Result<bool, String> {
+    let btb = options.btb.map(|btb| btb.backend == Backend::Burst);
+    let osp = options.osp.map(|osp| osp.skip == SubpathSkip::Burst);
+    let all = [btb, osp, options.subpaths.map(|_| false)];
+    let count = |kind| all.iter().filter(|&&wants| wants == Some(kind)).count();
+    match (count(true), count(false)) {
+        (0, _) => Ok(false),
+        (1, 0) => Ok(true),
+        (1, _) => Err(
+            "bursts (btb:backend=burst, osp:skip=burst) leave compiled code alone in between, and another \
+                       profiler that was asked for wants to see all: run them apart"
+                .into(),
+        ),
+        _ => {
+            Err("btb:backend=burst and osp:skip=burst have bursts of different lengths: run them apart"
+                .into())
+        }
+    }
+}
 
 /// What a burst is doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

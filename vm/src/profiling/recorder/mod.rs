@@ -6,7 +6,8 @@
 //! ```text
 //!              taken branches                     ring of the last K, one for each green thread
 //!   Event ──┬──────────────────► BranchTraces ──► copied when a sample is due ──► table of traces
-//!           └─ all moves ──────► ExactPaths       full paths of regions, the truth for the above (`exact=yes`)
+//!           ├─ all moves ──────► ExactPaths       full paths of regions, the truth for the above (`exact=yes`)
+//!           └─ blocks ─────────► Subpaths         sequences of blocks, all of them and sampled (`subpaths`, `osp`)
 //! ```
 //!
 //! The recorder is on all the time (`backend=recorder`), or in bursts: see [`burst`].
@@ -18,12 +19,14 @@ mod blocks;
 mod branches;
 mod burst;
 mod exact;
+mod subpaths;
 
 pub(crate) use blocks::arm_of;
 pub use blocks::region_graphs;
 pub use branches::CollectedTraces;
+pub use subpaths::{BlockPlace, CollectedSubpaths, SampledSubpaths};
 
-use super::spec::{Backend, ProfileOptions};
+use super::spec::ProfileOptions;
 use crate::loader::LoadedCode;
 use crate::threads::ThreadNumber;
 use blocks::{BlockTable, edge_counts};
@@ -34,6 +37,7 @@ use holloway_bytecode::verify::VerifiedProgram;
 use holloway_profilers::btb::{BranchKind, Place};
 use holloway_profilers::edges::EdgeProfile;
 use std::sync::Arc;
+use subpaths::Subpaths;
 
 /// A move of control. Places are words of the loaded code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,6 +91,7 @@ pub(crate) enum Surprise {
 pub(crate) struct Recorder {
     blocks: BlockTable,
     pub(super) branches: Option<BranchTraces>,
+    subpaths: Option<Subpaths>,
     surprise: Surprise,
     thread: ThreadNumber,
     /// If it is on now and then only.
@@ -101,14 +106,20 @@ impl Recorder {
         program: &Arc<VerifiedProgram>,
         code: &LoadedCode,
     ) -> Result<Option<Recorder>, String> {
-        let Some(btb) = options.btb else { return Ok(None) };
         let program: &Program = program;
+        let branches = options.btb.map(|btb| BranchTraces::new(btb, program)).transpose()?;
+        let subpaths = Subpaths::new(options.subpaths, options.osp, program)?;
+        if branches.is_none() && subpaths.is_none() {
+            return Ok(None);
+        }
+        let in_bursts = burst::is_wanted(options)?;
         Ok(Some(Recorder {
             blocks: BlockTable::new(program, code),
-            branches: Some(BranchTraces::new(btb, program)?),
+            branches,
+            subpaths,
             surprise: Surprise::None,
             thread: 0,
-            burst: (btb.backend == Backend::Burst).then(Burst::default),
+            burst: in_bursts.then(Burst::default),
             moves: options.traced.then(Vec::new),
         }))
     }
@@ -119,12 +130,13 @@ impl Recorder {
         self.blocks.begins(word)
     }
 
-    /// Control moved.
+    /// Control moved. `left` is the word of the context in which blocks are counted down.
     #[inline]
-    pub fn event(&mut self, event: Event) {
+    pub fn event(&mut self, event: Event, left: &mut u64) {
         if self.moves.is_some() {
             self.note(event);
         }
+        self.enters(event, left);
         let Recorder { blocks, branches: Some(branches), .. } = self else { return };
         match event {
             Event::Fall { .. } => {}
@@ -186,24 +198,28 @@ impl Recorder {
     }
 
     /// This thread runs from here on.
-    pub fn switch_to(&mut self, thread: ThreadNumber) {
+    pub fn switch_to(&mut self, thread: ThreadNumber, left: &mut u64) {
         self.thread = thread;
         self.branches.iter_mut().for_each(|branches| branches.switch_to(thread));
+        self.subpaths.iter_mut().for_each(|subpaths| subpaths.switch_to(thread, left));
     }
 
     /// A thread is over.
-    pub fn thread_ends(&mut self, thread: ThreadNumber) {
+    pub fn thread_ends(&mut self, thread: ThreadNumber, left: u64) {
         self.burst.iter_mut().for_each(|burst| burst.thread_ends(thread));
         self.branches.iter_mut().for_each(|branches| branches.thread_ends(thread));
+        self.subpaths.iter_mut().for_each(|subpaths| subpaths.thread_ends(thread, left));
     }
 
     /// Are ticks needed.
     pub fn wants_ticks(&self) -> bool {
         self.branches.as_ref().is_some_and(BranchTraces::wants_ticks)
+            || self.subpaths.as_ref().is_some_and(Subpaths::wants_ticks)
     }
 
     /// A tick, while the running thread stands at a word of interpreted code, or somewhere in compiled code.
     pub fn tick(&mut self, at: Option<usize>) {
+        self.tick_of_subpaths();
         let Recorder { blocks, branches: Some(branches), burst, .. } = self else { return };
         if !branches.tick() {
             return;
@@ -218,6 +234,16 @@ impl Recorder {
     pub fn traces(&self, program: &Program, edges: &EdgeProfile) -> Option<CollectedTraces> {
         let branches = self.branches.as_ref()?;
         Some(branches.collect(program, &edge_counts(program, edges)))
+    }
+
+    /// What subpaths say, if anybody asked for them.
+    pub fn subpaths(&self, left: u64) -> Option<CollectedSubpaths> {
+        self.subpaths.as_ref().map(|subpaths| subpaths.collect(left))
+    }
+
+    /// The word of the context at the beginning.
+    pub fn blocks_left(&self) -> u64 {
+        self.subpaths.as_ref().map_or(u64::MAX, Subpaths::left)
     }
 
     /// All moves, if they are traced.

@@ -42,6 +42,12 @@ fn specs_are_written_as_they_are_read() {
         "btb:depth=16,ticks=1,backend=recorder,cap=1024,weights=em,cold=2,spread=0,seed=7,calls=split,exact=yes",
         "btb:depth=32,ticks=2,backend=burst,cap=1024,weights=em",
         "btb:depth=32,period=7,ticks=3,backend=recorder,cap=2,weights=prior-em",
+        "subpaths:max-length=64,top=10",
+        "osp:memory=32768,rate=1000,max-length=32,encoding=rotation,skip=decrement",
+        "osp:memory=65536,rate=2,max-length=1000,lengths=arbitrary,encoding=xor,skip=call,estimator=paper,seed=3",
+        "osp:memory=65536,rate=9,max-length=8,bias=longer,starts=loops,encoding=rolling,skip=call",
+        "osp:memory=65536,rate=9,max-length=8,encoding=random-xor,skip=burst,ageing=decay,epoch=5,keep=10",
+        "osp:memory=65536,rate=9,max-length=8,encoding=rolling,skip=call,ageing=window,epoch=5",
         "kblpp:k=16",
         "pep:schedule=timer,placement=naive",
         "pep:samples=64,stride=17,schedule=simplified,placement=smart",
@@ -54,7 +60,7 @@ fn specs_are_written_as_they_are_read() {
 #[test]
 fn what_is_wrong_is_named_with_what_would_be_right() {
     for (text, part) in [
-        ("paths", "there are edges, blpp, pep, kblpp, calls, cbs, oneshot, icache, btb"),
+        ("paths", "there are edges, blpp, pep, kblpp, calls, cbs, oneshot, icache, btb, subpaths, osp"),
         ("edges:k=1", "`edges` has no keys"),
         ("pep:sample=3", "its keys are samples"),
         ("pep:samples", "key=value"),
@@ -81,6 +87,23 @@ fn what_is_wrong_is_named_with_what_would_be_right() {
         ("btb:backend=lbr", "backend is `recorder` or `burst`"),
         ("btb:backend=burst,period=9", "no period"),
         ("btb:backend=burst,exact=yes", "no exact counts"),
+        ("subpaths:max-length=3", "a power of two from 2 to 8192"),
+        ("subpaths:max-length=16384", "a power of two from 2 to 8192"),
+        ("subpaths:top=0", "from 1 to 1000000"),
+        ("osp:memory=1t", "memory is a number of bytes from 1 to 1073741824"),
+        ("osp:memory=1000", "osp: memory cannot be 1000; valid: "),
+        ("osp:rate=1", "rate is a number of blocks from 2"),
+        ("osp:max-length=1", "a power of two from 2 to 8192"),
+        ("osp:lengths=arbitrary,max-length=9000", "any number from 2 to 8192"),
+        ("osp:lengths=arbitrary,bias=longer", "no bias"),
+        ("osp:encoding=sum", "`rotation`, `xor`, `random-xor` or `rolling`"),
+        ("osp:starts=loops,encoding=xor", "needs encoding=rolling"),
+        ("osp:starts=loops,skip=burst", "needs skip=call"),
+        ("osp:skip=burst,estimator=paper", "estimator=paper needs"),
+        ("osp:epoch=9", "epoch is of ageing"),
+        ("osp:ageing=window,keep=9", "keep of ageing=decay"),
+        ("osp:ageing=decay,keep=100", "keep is a number from 1 to 99"),
+        ("osp:skip=never", "skip is `decrement`, `call` or `burst`"),
     ] {
         assert!(refused(text).contains(part), "{text}: {}", refused(text));
     }

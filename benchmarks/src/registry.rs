@@ -2,7 +2,7 @@
 //!
 //! A default size is one at which an iteration takes the interpreter between 50 and 200 milliseconds, where the program
 //! has such a size: long enough for the clock, short enough for many iterations. Those of the phased programs and of the probes
-//! take the optimizing tier 20 to 100 milliseconds instead: it is compiled code that they ask about. A quick size is the
+//! take the optimizing tier 20 to 100 milliseconds instead, those of the applications 100 to 500: it is compiled code that they ask about. A quick size is the
 //! smallest with a known result that still runs all of the program.
 
 use std::fmt;
@@ -18,11 +18,14 @@ pub enum Suite {
     Phased,
     /// Our own programs of which the right profile is known beforehand.
     Probes,
+    /// Our own programs of the kinds that the papers on profiling measured with.
+    Applications,
 }
 
 impl Suite {
     /// All suites.
-    pub const ALL: [Suite; 4] = [Suite::AreWeFastYet, Suite::JavaGrande, Suite::Phased, Suite::Probes];
+    pub const ALL: [Suite; 5] =
+        [Suite::AreWeFastYet, Suite::JavaGrande, Suite::Phased, Suite::Probes, Suite::Applications];
 
     /// The suite with this folder.
     pub fn named(folder: &str) -> Option<Suite> {
@@ -47,6 +50,7 @@ impl Suite {
             Suite::JavaGrande => "jgf",
             Suite::Phased => "phased",
             Suite::Probes => "probes",
+            Suite::Applications => "apps",
         }
     }
 }
@@ -58,6 +62,7 @@ impl fmt::Display for Suite {
             Suite::JavaGrande => "Java Grande",
             Suite::Phased => "phased programs",
             Suite::Probes => "probes",
+            Suite::Applications => "applications",
         })
     }
 }
@@ -128,6 +133,7 @@ benchmarks! {
     Probes "adversary" default 150000 quick 100 "repetitions", "numbers of calls, and the state after so many steps";
     Probes "decoder" default 1000 quick 1 "repetitions", "all readings, and how often each was out of range";
     Probes "ledger" default 1000 quick 1 "repetitions", "takings, and the calls of each receiver";
+    Applications "lexgen" default 90 quick 1 "specifications", "states of the smallest automata, and all tokens of texts";
 }
 
 /// The program of this name, or a message that helps: names like it, and all names.
@@ -177,7 +183,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), BENCHMARKS.len());
-        assert_eq!(Suite::ALL.map(|suite| suite.benchmarks().count()), [14, 4, 6, 3]);
+        assert_eq!(Suite::ALL.map(|suite| suite.benchmarks().count()), [14, 4, 6, 3, 1]);
         assert!(BENCHMARKS.iter().all(|b| b.quick_size <= b.default_size));
         assert!(Suite::ALL.iter().all(|&suite| Suite::named(suite.folder()) == Some(suite)));
     }

@@ -35,7 +35,7 @@ Examples:
   holloway accuracy awfy jgf --tier o0 --profile cbs --profile cbs:schedule=timer
   holloway accuracy all --tier o0 --ticks 50 --profile cbs:samples=64,stride=7 --json small.json")]
 pub struct AccuracyGridArguments {
-    /// Benchmark programs or suites (`awfy`, `jgf`, `phased`, `probes`, `all`)
+    /// Benchmark programs or suites (`awfy`, `jgf`, `phased`, `probes`, `apps`, `all`)
     #[arg(value_name = "NAME|SUITE", required = true)]
     pub names: Vec<String>,
     /// How many ticks a run has

@@ -110,7 +110,7 @@ fn mistakes_are_reported_before_anything_is_measured() {
     for (arguments, part) in [
         (&["sieve"][..], "add --profile"),
         (&["seive", "--profile", "pep"], "did you mean sieve?"),
-        (&["seive", "--profile", "pep"], "the suites are: awfy, jgf, phased, probes, all"),
+        (&["seive", "--profile", "pep"], "the suites are: awfy, jgf, phased, probes, apps, all"),
         (&["--profile", "pep"], "NAME|SUITE|FILE"),
         (&["none.hol", "--profile", "pep"], "there is no such file"),
         (&["sieve", "--profile", "paths"], "there are edges, blpp, pep, kblpp"),

@@ -30,7 +30,7 @@ Examples:
   holloway overhead all --profile pep --json pep.json --max-time 2m
   holloway overhead mine.hol --profile blpp -- 1000         a run of main is an iteration")]
 pub struct OverheadArguments {
-    /// Benchmark programs, suites (`awfy`, `jgf`, `phased`, `probes`, `all`), or files
+    /// Benchmark programs, suites (`awfy`, `jgf`, `phased`, `probes`, `apps`, `all`), or files
     #[arg(value_name = "NAME|SUITE|FILE", required = true)]
     pub names: Vec<String>,
     /// Arguments of the program, if it is a file

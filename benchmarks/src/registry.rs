@@ -133,7 +133,7 @@ benchmarks! {
     Probes "adversary" default 150000 quick 100 "repetitions", "numbers of calls, and the state after so many steps";
     Probes "decoder" default 1000 quick 1 "repetitions", "all readings, and how often each was out of range";
     Probes "ledger" default 1000 quick 1 "repetitions", "takings, and the calls of each receiver";
-    Applications "compiler" default 200 quick 1 "repetitions", "what compiled programs print, and why wrong ones are turned down";
+    Applications "compiler" default 1400 quick 1 "programs to compile", "what compiled programs print, and why wrong ones are turned down";
     Applications "lexgen" default 90 quick 1 "specifications", "states of the smallest automata, and all tokens of texts";
     Applications "lzw" default 256 quick 1 "blocks of 32 KiB", "that what was compressed comes back, and a digest of its compressed form";
     Applications "market" default 10000 quick 20 "transactions of each thread", "what must hold of the tables, and a digest of them";

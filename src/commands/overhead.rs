@@ -33,6 +33,9 @@ pub fn overhead(mut arguments: OverheadArguments) -> Result<ExitCode, Stop> {
     arguments.check()?;
     arguments.machine.open()?;
     let configurations = arguments.configurations()?;
+    // Before the programs are compiled, which takes a while if they are many.
+    let interrupt = Interrupt::new();
+    interrupt.listen();
     let subjects = subjects(&arguments)?;
     if arguments.machine.replay.is_some() && subjects.len() != 1 {
         return Err(Stop::usage("--replay is about one program: name one"));
@@ -41,8 +44,6 @@ pub fn overhead(mut arguments: OverheadArguments) -> Result<ExitCode, Stop> {
         Some(path) => Some((path, RecordFile::create(path).map_err(|error| cannot_write(path, &error))?)),
         None => None,
     };
-    let interrupt = Interrupt::new();
-    interrupt.listen();
     let desk = Desk { arguments: &arguments, interrupt: interrupt.clone(), bar: bar(subjects.len()) };
     let plan = Plan {
         turns: arguments.turns.map(|turns| turns as usize),

@@ -50,6 +50,7 @@ pub fn main() -> ExitCode {
         options::Command::Overhead(arguments) => commands::overhead::overhead(*arguments),
         options::Command::Accuracy(arguments) => commands::accuracy::accuracy(*arguments),
         options::Command::Calibrate(arguments) => commands::calibrate::calibrate(&arguments),
+        options::Command::Doctor(arguments) => commands::doctor::doctor(&arguments),
         options::Command::Profile(command) => commands::profile::profile(command),
     };
     match result {

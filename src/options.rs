@@ -31,8 +31,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use profile::{
-    AccuracyArguments, CheckProfileArguments, DiffArguments, ExportArguments, ExportFormat, Percent,
-    ProfileCommand, ShowArguments, ThreadChoice, Topic,
+    AccuracyArguments, CheckProfileArguments, DiffArguments, ExportArguments, ExportFormat, MergeArguments,
+    Percent, ProfileCommand, ShowArguments, ThreadChoice, Topic,
 };
 
 /// Colours of the help; clap leaves them out where standard output is no terminal or `NO_COLOR` is set.
@@ -88,9 +88,25 @@ pub enum Command {
     Explain(Box<ExplainArguments>),
     /// Measure what the adaptive system must know of this machine
     Calibrate(CalibrateArguments),
+    /// Say what this machine has for measurements and what it lacks
+    Doctor(DoctorArguments),
     /// Look at profiles that `run --profile-out` has written
     #[command(subcommand)]
     Profile(ProfileCommand),
+}
+
+/// `holloway doctor`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Each finding says what it means for measurements, and what can be done about it. Nothing is changed.
+
+Examples:
+  holloway doctor
+  holloway doctor --json")]
+pub struct DoctorArguments {
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `holloway calibrate`.

@@ -237,7 +237,7 @@ impl Jit {
             last = thread_time();
         };
         let mut region = self.region(request, profile, &mut notes, &mut look)?;
-        let instrumented = self.instrument(&mut region, request, &mut look)?;
+        let mut instrumented = self.instrument(&mut region, request, &mut look)?;
         watch.finished(&region);
         let start = thread_time();
         let (code, frontend) = (request.code.0, self.target.frontend());
@@ -245,7 +245,8 @@ impl Jit {
         steps.push(("lower", thread_time().saturating_sub(start)));
         watch.lowered(&region, &lowered);
         let start = thread_time();
-        let (mut compiled, layout) = lower::emit(lowered, &self.target, watch.wants_code())?;
+        let branches = self.model.instrumentation.branches;
+        let (mut compiled, layout) = lower::emit(lowered, &self.target, watch.wants_code() || branches)?;
         steps.push(("cranelift", thread_time().saturating_sub(start)));
         let words = |inline: &ir::Inline| self.program.functions[inline.function.index()].code.len();
         compiled.words = region.inlines.iter().map(words).sum();
@@ -261,9 +262,12 @@ impl Jit {
             compiled.biases = biases(&region);
             compiled.site_biases = instrument::receivers::biases(&region, &self.program);
         }
+        if let (true, Some(instrumented), Some(layout)) = (branches, &mut instrumented, &layout) {
+            instrumented.branches = Some(instrument::branches::table(&region, layout, &compiled)?);
+        }
         compiled.instrumented = instrumented.map(Box::new);
         compiled.steps = steps;
-        if let Some(layout) = layout {
+        if let Some(layout) = layout.filter(|_| watch.wants_code()) {
             watch.code(&region, &compiled, &layout);
         }
         Ok(compiled)

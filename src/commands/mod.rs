@@ -4,6 +4,7 @@ pub mod accuracy;
 pub mod bench;
 pub mod calibrate;
 pub mod check;
+pub mod doctor;
 pub mod dump;
 pub mod explain;
 pub mod overhead;

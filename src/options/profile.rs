@@ -16,6 +16,8 @@ pub enum ProfileCommand {
     Check(CheckProfileArguments),
     /// Say how good an estimate is: every metric of the papers, against exact counts
     Accuracy(AccuracyArguments),
+    /// Add up the profiles of several runs of a program
+    Merge(MergeArguments),
     /// Write a profile in a form that other tools draw
     Export(ExportArguments),
 }
@@ -133,6 +135,22 @@ pub struct AccuracyArguments {
     /// Only what this thread counted, in both (`rest`: those that could not count by themselves); see `run --profile-threads`
     #[arg(long, value_name = "N")]
     pub thread: Option<ThreadChoice>,
+}
+
+/// `holloway profile merge`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Counts, samples and weights are added. All profiles must be of the same program and by the same profilers.
+
+Example:
+  holloway profile merge all.json monday.json tuesday.json")]
+pub struct MergeArguments {
+    /// Where to write the sum
+    #[arg(value_name = "OUT")]
+    pub out: PathBuf,
+    /// The profiles
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
 }
 
 /// `holloway profile export`.

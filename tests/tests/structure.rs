@@ -37,6 +37,8 @@ const UNSAFE: &[(&str, &str)] = &[
     ("vm/src/stack.rs", "register stacks that move"),
     ("vm/src/signals.rs", "the control word of another thread"),
     ("vm/src/profiling/counters.rs", "counters that machine code increments"),
+    ("vm/src/profiling/native/perf_events.rs", "the kernel shares its records of branches"),
+    ("vm/src/profiling/native/step.rs", "a signal handler looks where control is"),
     ("vm/src/profiling/state.rs", "what machine code calls where paths end"),
     ("vm/src/timer.rs", "the processor time of a thread is asked for"),
     ("vm/src/vm.rs", "the pieces above are put together"),

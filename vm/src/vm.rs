@@ -22,7 +22,7 @@ use crate::layout::{Header, ObjectPointer};
 use crate::live::LiveRegisters;
 use crate::loader::LoadedCode;
 use crate::profiling::file::ProfileFile;
-use crate::profiling::{Collected, ProfileOptions, Profiling};
+use crate::profiling::{Collected, ProfileOptions, Profiling, TraceReader};
 use crate::signals::{INTERRUPT, InterruptHandle, Signals};
 use crate::threads::Threads;
 use crate::timer::{Timer, TimerSource, thread_time};
@@ -307,6 +307,11 @@ impl Vm {
         crate::profiling::collect(&self.machinery)
     }
 
+    /// Asks, from any thread and while the program runs, what its branch traces say: with `btb:analysis=background`.
+    pub fn trace_reader(&self) -> Option<TraceReader> {
+        self.machinery.profiling.recorder.as_ref()?.reader()
+    }
+
     /// What was decided about the calls of compiled methods, and why: of the code that is entered by now.
     pub fn compiled_calls(&self) -> Vec<CompiledCalls> {
         self.machinery.compiled.calls()
@@ -429,6 +434,7 @@ impl Machinery {
         self.statistics.cpu_time += thread_time().saturating_sub(cpu);
         self.until_tick = self.timer.take().map(Timer::end);
         self.listeners_end();
+        self.profiling.take_native_branches(self.compiled.map());
         self.flush();
         outcome
     }

@@ -80,7 +80,7 @@ impl ControlFlow for Flow {
 
 /// What the arms of a block are for the source: a branch's arm 0 is the way of the bytecode's branch that is taken, a switch's
 /// arms are its cases in order, then the default.
-fn source_arms(region: &Region, block: BlockId) -> Vec<SourceArm> {
+pub(super) fn source_arms(region: &Region, block: BlockId) -> Vec<SourceArm> {
     let arm = |source: &Source, arm: usize| {
         Some(BranchArm { branch: region.branch_of(source), arm: Arm::new(arm) })
     };

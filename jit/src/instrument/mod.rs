@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `flow` | the region as the algorithms see it: blocks, arms, frequencies, source branches |
 //! | `edges` | code on edges: at the source's end, at the target's beginning, or on a block of its own |
+//! | [`branches`] | which branches of the machine code are which of the program: nothing is put in for it |
 //! | `calls` | calls, inlined ones included |
 //! | `caches` | inline caches of calls that are not inlined |
 //! | `loops` | loops with a single path, whose rounds need no register |
@@ -15,6 +16,7 @@
 //!
 //! Without anything to count, none of this runs and the region stays as it is.
 
+pub mod branches;
 mod caches;
 mod calls;
 mod edges;
@@ -78,7 +80,7 @@ pub fn run(
     if wanted.marks_calls() && calls.is_none() {
         calls::clear_marks(region);
     }
-    Ok(Instrumented { edges: counted, paths, calls, caches })
+    Ok(Instrumented { edges: counted, paths, calls, caches, branches: None })
 }
 
 /// An edge of the region in the words of the profilers: their blocks have the same numbers.

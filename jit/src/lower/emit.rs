@@ -1,7 +1,8 @@
 //! From Cranelift's function to bytes and tables.
 
-use super::function::{Lowered, Origin};
+use super::function::{Lowered, Origin, Part};
 use super::order::{self, Explained};
+use crate::ir::BlockId;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::{Block, Function, Inst, SourceLoc};
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetFrontendConfig};
@@ -27,6 +28,21 @@ pub struct Layout {
     pub plan: Option<Explained>,
     /// Where the code of blocks is: offset, block; each holds up to the next. Blocks without code are not in it.
     pub emitted: Vec<(u32, Block)>,
+    /// Pieces that work for blocks of the region, if that is to be known.
+    pub owned: Vec<Owned>,
+}
+
+/// A piece of code that works for a block of the region.
+#[derive(Clone, Copy, Debug)]
+pub struct Owned {
+    /// Its first byte.
+    pub start: u32,
+    /// Behind its last.
+    pub end: u32,
+    /// The block.
+    pub block: BlockId,
+    /// Is it where the block begins.
+    pub head: bool,
 }
 
 impl Target {
@@ -127,7 +143,17 @@ pub fn emit(
     let layout = wants_layout.then(|| {
         let planned = planned.as_ref().zip(lowered.heat.as_ref());
         let plan = planned.map(|((plan, _), heat)| plan.explain(&context.func, heat));
-        Layout { blocks: code.bb_starts.clone(), origins, plan, emitted }
+        let owned = lowered.owners.iter().flat_map(|owners| {
+            ranges().filter_map(|range| {
+                let origin = lowered.locations.get(marks.location(range.loc))?;
+                let clif = marks.block(range.loc).filter(|_| origin.part == Part::Work)?;
+                let block = owners.of.region(clif)?;
+                let head = owners.heads.get(block.index()) == Some(&clif);
+                Some(Owned { start: range.start, end: range.end, block, head })
+            })
+        });
+        let owned = owned.collect();
+        Layout { blocks: code.bb_starts.clone(), origins, plan, emitted, owned }
     });
     Ok((compiled, layout))
 }

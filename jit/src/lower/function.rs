@@ -35,6 +35,16 @@ pub struct Lowered {
     pub addresses: Vec<u64>,
     /// How often blocks run, if they are to be ordered by that.
     pub heat: Option<Heat>,
+    /// What blocks do for the region, if that is to be known of the machine code.
+    pub owners: Option<Owners>,
+}
+
+/// What Cranelift's blocks do for those of the region.
+pub struct Owners {
+    /// With which one each block of the region begins.
+    pub heads: Vec<clif::Block>,
+    /// For which each works.
+    pub of: Heat,
 }
 
 /// Where a piece of code comes from.
@@ -172,13 +182,17 @@ pub fn lower(
     lowering.run();
     let (sites, locations, depth) = (lowering.sites, lowering.locations, lowering.needed);
     let addresses = lowering.addresses.into_iter().collect();
+    let owners = model
+        .instrumentation
+        .branches
+        .then(|| Owners { heads: lowering.blocks.clone(), of: lowering.heat.clone() });
     let heat = order.is_planned().then_some(lowering.heat);
     if let Some(refusal) = lowering.refusal {
         return Err(refusal);
     }
     lowering.builder.seal_all_blocks();
     lowering.builder.finalize(frontend);
-    Ok(Lowered { function, sites, locations, depth, addresses, heat })
+    Ok(Lowered { function, sites, locations, depth, addresses, heat, owners })
 }
 
 /// The machine type of a value.

@@ -35,5 +35,5 @@ mod profiling;
 pub mod sharing;
 mod values;
 
-pub use emit::{Layout, Target, emit};
+pub use emit::{Layout, Owned, Target, emit};
 pub use function::{Lowered, Origin, Part, lower};

@@ -29,11 +29,11 @@ const TABLE_ENTRY: usize = 4;
 const DATA_WORD: usize = 8;
 
 /// An instruction, or data.
-struct Piece {
-    start: u32,
-    end: u32,
-    mnemonic: String,
-    operands: String,
+pub(crate) struct Piece {
+    pub start: u32,
+    pub end: u32,
+    pub mnemonic: String,
+    pub operands: String,
 }
 
 /// The code of a region.
@@ -100,7 +100,7 @@ fn blocks(layout: &Layout) -> Peekable<impl Iterator<Item = (u32, String)>> {
 }
 
 /// All instructions and data in order.
-fn disassemble(bytes: &[u8], blocks: &[u32]) -> Result<Vec<Piece>, String> {
+pub(crate) fn disassemble(bytes: &[u8], blocks: &[u32]) -> Result<Vec<Piece>, String> {
     let capstone = Capstone::new()
         .x86()
         .mode(ArchMode::Mode64)
@@ -174,7 +174,7 @@ fn labels(pieces: &[Piece], compiled: &Compiled) -> BTreeMap<u32, usize> {
 }
 
 /// A number that is the whole text.
-fn immediate(text: &str) -> Option<u64> {
+pub(crate) fn immediate(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),

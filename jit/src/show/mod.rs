@@ -15,7 +15,7 @@
 //! | `plan` | the order of blocks |
 //! | `asm` | machine code |
 
-mod asm;
+pub(crate) mod asm;
 mod clif;
 mod names;
 mod places;

@@ -10,7 +10,7 @@
 //! | `traces` | paths from branch traces: shown, compared, checked |
 //! | `subpaths` | subpaths: shown, compared, checked |
 //! | `text` | names of paths and branches, columns |
-//! | [`show`], [`diff`], [`check`], [`accuracy`], [`export`] | the commands |
+//! | [`show`], [`diff`], [`check`], [`accuracy`], [`merge`], [`export`] | the commands |
 //!
 //! A file may have been cut short, edited or made by another program: whatever is in it, the answer is a message. `load` and
 //! `wellformed` see to that, so that the commands may index and add without looking.
@@ -21,6 +21,7 @@ pub mod check;
 pub mod diff;
 pub mod export;
 pub(crate) mod load;
+pub mod merge;
 pub mod metrics;
 pub mod model;
 pub mod show;
@@ -33,7 +34,7 @@ mod wellformed;
 
 use super::print;
 use crate::options::ProfileCommand;
-use crate::report::Stop;
+use crate::report::{Stop, say};
 use std::process::ExitCode;
 
 /// Does what is asked for.
@@ -45,6 +46,10 @@ pub fn profile(command: ProfileCommand) -> Result<ExitCode, Stop> {
         ProfileCommand::Check(arguments) => {
             let (text, code) = check::check(&arguments)?;
             print(text, code)
+        }
+        ProfileCommand::Merge(arguments) => {
+            say(format_args!("{}", merge::merge(&arguments)?));
+            Ok(ExitCode::SUCCESS)
         }
         ProfileCommand::Export(arguments) => export::export(&arguments),
     }

@@ -48,6 +48,11 @@ impl CodeArea {
         Ok(CodeArea { base: base.cast(), size, free: BTreeMap::from([(0, size)]), used: 0, scatter })
     }
 
+    /// Where it lies.
+    pub fn addresses(&self) -> std::ops::Range<u64> {
+        self.base as u64..self.base as u64 + self.size as u64
+    }
+
     /// Bytes in use.
     pub fn used(&self) -> usize {
         self.used

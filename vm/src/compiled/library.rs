@@ -125,6 +125,11 @@ impl CompiledState {
         &self.map
     }
 
+    /// Where code is.
+    pub(crate) fn addresses(&self) -> Option<std::ops::Range<u64>> {
+        self.area.as_ref().map(CodeArea::addresses)
+    }
+
     /// Is there a compiler at work.
     pub(crate) fn is_started(&self) -> bool {
         self.queue.is_some()
@@ -546,6 +551,7 @@ fn invalidate(vm: &mut Machinery, id: CodeId) {
 
 /// Frees code that is not entered any more and that no frame uses.
 pub(super) fn free_retired(vm: &mut Machinery) {
+    vm.profiling.take_native_branches(&vm.compiled.map);
     if vm.compiled.retired.is_empty() && !vm.compiled.method_order.has_moved() {
         return;
     }

@@ -37,7 +37,7 @@ impl CodeObject {
 
     /// The call that returns to this address.
     pub fn call(&self, returns: *const u8) -> Option<&CallSite> {
-        let offset = (returns as usize - self.copy_with(returns)? as usize) as u32;
+        let offset = self.offset(returns)?;
         match self.tables.calls.binary_search_by_key(&offset, |call| call.returns) {
             Ok(index) => Some(&self.tables.calls[index]),
             // A frame that is to leave this code returns to the landing pad instead.
@@ -49,6 +49,11 @@ impl CodeObject {
     pub fn landing(&self, returns: *const u8) -> Option<*const u8> {
         let copy = self.copy_with(returns)?;
         self.call(returns).map(|call| copy.wrapping_add(call.landing as usize))
+    }
+
+    /// How far behind the beginning of the code an address is.
+    pub fn offset(&self, address: *const u8) -> Option<u32> {
+        self.copy_with(address).map(|copy| (address as usize - copy as usize) as u32)
     }
 
     /// Where the copy of the code begins that contains an address (its end counts: a call may be its last instruction).

@@ -44,6 +44,7 @@ pub use call_weights::{CallWeights, GivenCalls};
 pub use inlining::{
     CallDecision, CallSource, CompiledCalls, Fallback, GuardTest, InlineBy, InlineOptions, Inlining, Verdict,
 };
+pub(crate) use map::CodeMap;
 pub use model::{ContextOffsets, EXITS, Helpers, Model, Stub};
 pub use options::{CompilerFactory, TierOptions};
 pub use perf_map::PerfMap;

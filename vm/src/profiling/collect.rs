@@ -3,7 +3,7 @@
 use super::calls::{CreditedCalls, SampledCalls};
 use super::listeners::HeardCalls;
 use super::moments::CallMoment;
-use super::recorder::{CollectedSubpaths, CollectedTraces, Moved, Recorder};
+use super::recorder::{CollectedSubpaths, CollectedTraces, Moved, Recorder, edge_counts};
 use super::spec::ProfileOptions;
 use super::state::{Profiling, Version};
 use super::tally::Counted;
@@ -225,6 +225,10 @@ pub(crate) fn collect(vm: &Machinery) -> Collected {
     let baseline = baseline(vm);
     let recorder = profiling.recorder.as_deref();
     let traces = recorder.and_then(|recorder| recorder.traces(&vm.program, &baseline));
+    let traces = traces.or_else(|| {
+        let native = profiling.native.as_deref()?;
+        Some(native.collect(&vm.program, &profiling.versions, &edge_counts(&vm.program, &baseline)))
+    });
     Collected {
         options: profiling.options,
         baseline,

@@ -2,6 +2,7 @@
 //! count, [`Instrumented`] says what the counts of one piece of code mean.
 
 use super::caches::VersionCaches;
+use super::native::VersionBranches;
 use super::receivers::ReceiverOutcome;
 use holloway_bytecode::FunctionId;
 use holloway_profilers::calls::{CallEdge, CallSite};
@@ -24,6 +25,8 @@ pub struct Instrumentation {
     pub calls_on_paths: bool,
     /// It is told where blocks of the bytecode are entered, in this way.
     pub blocks: Option<BlockInstrumentation>,
+    /// It is to be known where in the machine code which branches are.
+    pub branches: bool,
 }
 
 /// How code tells of blocks.
@@ -124,7 +127,7 @@ impl Instrumentation {
 
     /// Is anything to be counted.
     pub fn is_needed(&self) -> bool {
-        self.edges || self.paths.is_some() || self.calls || self.caches.is_some()
+        self.edges || self.paths.is_some() || self.calls || self.caches.is_some() || self.branches
     }
 }
 
@@ -139,6 +142,8 @@ pub struct Instrumented {
     pub calls: Option<VersionCalls>,
     /// Inline caches.
     pub caches: Option<VersionCaches>,
+    /// Branches of the machine code.
+    pub branches: Option<VersionBranches>,
 }
 
 /// The calls of a piece of code.

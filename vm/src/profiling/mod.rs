@@ -14,6 +14,7 @@
 //! | `moments` | estimates of calls as they were while the program ran |
 //! | `state` | the profilers at work: ends of paths, yieldpoints |
 //! | `trace` | for tests: every step of compiled code |
+//! | [`native`] | branch traces of compiled code, from what the processor remembers |
 //! | `recorder` | branch traces and subpaths, from what the interpreter tells of its moves, and compiled code of blocks |
 //! | `collect` | what they found |
 //! | [`file`], `call_records` | the same as a file |
@@ -30,6 +31,7 @@ pub mod file;
 mod instrument;
 mod listeners;
 mod moments;
+pub mod native;
 mod receivers;
 mod recorder;
 mod spec;
@@ -60,7 +62,9 @@ pub(crate) use listeners::heard;
 pub use moments::CallMoment;
 pub(crate) use moments::tick;
 pub use receivers::{Reached, ReceiverOutcome, ReceiverWindow};
-pub use recorder::{BlockPlace, CollectedSubpaths, CollectedTraces, Moved, SampledSubpaths, region_graphs};
+pub use recorder::{
+    BlockPlace, CollectedSubpaths, CollectedTraces, Moved, SampledSubpaths, TraceMoment, TraceReader, region_graphs,
+};
 pub(crate) use recorder::{Event, Recorder, Surprise};
 pub use spec::{
     Backend, BtbOptions, CallsAt, CbsOptions, IcacheOptions, LengthLaw, OneShotOptions, OspAgeing,

@@ -10,7 +10,7 @@
 //! | `cbs[:samples=16,stride=3,schedule=arnold-grove,at=prologue,skip=round-robin,overrun=ignore,seed=0,depth=1,decay=0,credit=none]` | counter-based samples of calls |
 //! | `oneshot[:burst=100,level=o0]` | the first calls of methods that have reached a level |
 //! | `icache[:entries=8,sites=tables]` | counts of calls in polymorphic inline caches |
-//! | `btb[:depth=16,period=4099,ticks=0,spread=25,seed=0,backend=recorder\|burst,cap=1024,weights=em,cold=0,calls=rejoin,exact=no]` | paths from branch traces |
+//! | `btb[:depth=16,period=4099,ticks=0,spread=25,seed=0,backend=recorder\|burst\|lbr\|step,cap=1024,weights=em,cold=0,calls=rejoin,exact=no,analysis=end]` | paths from branch traces |
 //! | `subpaths[:max-length=32,top=1000]` | exact counts of all subpaths: sequences of blocks, across loops and calls |
 //! | `osp[:memory=32k,rate=1000,max-length=32,lengths=powers,encoding=rotation,skip=call,...]` | samples of them in bounded memory |
 //!
@@ -111,6 +111,8 @@ pub struct BtbOptions {
     pub crossing: Crossing,
     /// The full paths are counted, too.
     pub exact: bool,
+    /// Traces are analysed while the program runs, on a thread of its own.
+    pub background: bool,
 }
 
 impl BtbOptions {
@@ -141,6 +143,17 @@ pub enum Backend {
     Recorder,
     /// The interpreter, from when a sample is due until the buffer is full; compiled code is left for that long.
     Burst,
+    /// The processor.
+    Lbr,
+    /// The processor, which is stopped after each instruction from when a sample is due until the buffer is full.
+    Step,
+}
+
+impl Backend {
+    /// Does it see addresses of machine code.
+    pub fn is_native(self) -> bool {
+        matches!(self, Backend::Lbr | Backend::Step)
+    }
 }
 
 /// How a partial path is divided.
@@ -274,12 +287,13 @@ const PROFILERS: &[(&str, &[(&str, &str)])] = &[
             ("ticks", "a number of ticks, or 0 if only branches count"),
             ("spread", "a number from 0 to 100, in percent of the period"),
             ("seed", "a number"),
-            ("backend", "`recorder` or `burst`"),
+            ("backend", "`recorder`, `burst`, `lbr` or `step`"),
             ("cap", "a number of paths from 2 to 65536"),
             ("weights", "`em`, `equal`, `prior` or `prior-em`"),
             ("cold", "a number from 0 to 100, in percent of a branch"),
             ("calls", "`rejoin` or `split`"),
             ("exact", "`no` or `yes`"),
+            ("analysis", "`end` or `background`"),
         ],
     ),
     ("subpaths", subpaths::SUBPATH_KEYS),
@@ -309,11 +323,20 @@ const USUAL_K: u32 = 8;
 const DEPTH: u32 = 16;
 /// Taken branches from sample to sample: a prime number.
 const PERIOD: u64 = 4099;
+/// The same for the processor, which executes a branch every nanosecond, and to which the kernel needs microseconds for a sample.
+const LBR_PERIOD: u64 = 100_003;
+/// The most branches that can be stepped through.
+const MOST_STEPPED: u32 = 4096;
 /// By how many percent that varies.
 const SPREAD: u32 = 25;
 
 /// The words for the back ends of branch traces.
-const BACKENDS: &[(&str, Backend)] = &[("recorder", Backend::Recorder), ("burst", Backend::Burst)];
+const BACKENDS: &[(&str, Backend)] = &[
+    ("recorder", Backend::Recorder),
+    ("burst", Backend::Burst),
+    ("lbr", Backend::Lbr),
+    ("step", Backend::Step),
+];
 
 /// The words for weights.
 const WEIGHTS: &[(&str, Weights)] = &[
@@ -325,6 +348,9 @@ const WEIGHTS: &[(&str, Weights)] = &[
 
 /// The words for what calls do to a path.
 const CROSSINGS: &[(&str, Crossing)] = &[("rejoin", Crossing::Rejoin), ("split", Crossing::Split)];
+
+/// The words for when traces are analysed.
+const ANALYSES: &[(&str, bool)] = &[("end", false), ("background", true)];
 
 /// Yes and no.
 const ANSWERS: &[(&str, bool)] = &[("no", false), ("yes", true)];
@@ -478,8 +504,10 @@ fn btb(keys: &Keys<'_>) -> Result<BtbOptions, String> {
         if range.contains(&value) { Ok(value) } else { Err(keys.wrong(key, &value.to_string())) }
     };
     let backend = keys.one_of("backend", BACKENDS, Backend::Recorder)?;
-    let ticks = keys.value("ticks", u64::from(backend == Backend::Burst))?;
-    let period = keys.value("period", if ticks == 0 { PERIOD } else { 0 })?;
+    let by_ticks = matches!(backend, Backend::Burst | Backend::Step);
+    let ticks = keys.value("ticks", u64::from(by_ticks))?;
+    let usual = if backend == Backend::Lbr { LBR_PERIOD } else { PERIOD };
+    let period = keys.value("period", if ticks == 0 { usual } else { 0 })?;
     let period = match (period, ticks) {
         (0, 0) => return Err("a sample is due after so many branches (period) or ticks: both are 0".into()),
         (branches, 0) => Period::Branches(branches),
@@ -487,18 +515,27 @@ fn btb(keys: &Keys<'_>) -> Result<BtbOptions, String> {
         (branches, ticks) => Period::Either { branches, ticks },
     };
     let exact = keys.one_of("exact", ANSWERS, false)?;
-    if backend == Backend::Burst {
-        if period.branches().is_some() {
-            return Err("backend=burst has no period: compiled code does not count its branches".into());
-        }
-        if exact {
-            return Err("backend=burst has no exact counts: it sees samples only".into());
-        }
+    let name = word(BACKENDS, backend);
+    if by_ticks && period.branches().is_some() {
+        return Err(format!("backend={name} has no period: compiled code does not count its branches"));
     }
+    if backend == Backend::Lbr && period.ticks().is_some() {
+        return Err("backend=lbr has no ticks: the processor counts branches".into());
+    }
+    if backend != Backend::Recorder && exact {
+        return Err(format!("backend={name} has no exact counts: it sees samples only"));
+    }
+    let background = keys.one_of("analysis", ANALYSES, false)?;
+    if background && backend.is_native() {
+        return Err(format!(
+            "backend={name} has no analysis in the background: it needs the code that there is in the end"
+        ));
+    }
+    let deepest = if backend == Backend::Step { MOST_STEPPED } else { Ring::MAX_DEPTH as u32 };
     Ok(BtbOptions {
         backend,
         exact,
-        depth: within("depth", DEPTH, 1..=Ring::MAX_DEPTH as u32)?,
+        depth: within("depth", DEPTH, 1..=deepest)?,
         period: period.validated().map_err(|error| error.to_string())?,
         spread: within("spread", SPREAD, 0..=100)?,
         seed: keys.value("seed", 0)?,
@@ -506,6 +543,7 @@ fn btb(keys: &Keys<'_>) -> Result<BtbOptions, String> {
         weights: keys.one_of("weights", WEIGHTS, Weights::Em)?,
         cold: within("cold", 0, 0..=100)?,
         crossing: keys.one_of("calls", CROSSINGS, Crossing::Rejoin)?,
+        background,
     })
 }
 
@@ -593,6 +631,7 @@ impl Display for ProfileSpec {
                 if btb.crossing != Crossing::Rejoin {
                     write!(f, ",calls={}", word(CROSSINGS, btb.crossing))?;
                 }
+                f.write_str(if btb.background { ",analysis=background" } else { "" })?;
                 f.write_str(if btb.exact { ",exact=yes" } else { "" })
             }
             ProfileSpec::Subpaths(subpaths) => subpaths.fmt(f),
@@ -658,6 +697,7 @@ impl ProfileOptions {
             caches: self.icache.map(|IcacheOptions { entries, all }| CacheInstrumentation { entries, all }),
             calls_on_paths: self.cbs.is_some_and(|cbs| cbs.credit),
             blocks: blocks_told(self.subpaths, self.osp),
+            branches: self.btb.is_some_and(|btb| btb.backend.is_native()),
         }
     }
 }

@@ -9,6 +9,7 @@ use super::counters::{CounterArea, CounterNumbers};
 use super::instrument::{Instrumentation, Instrumented, PathTableCells, VersionCalls, VersionPaths};
 use super::listeners::Listeners;
 use super::moments::Moments;
+use super::native::NativeTraces;
 use super::receivers::{ReceiverWindow, SampledReceivers, on_path};
 use super::recorder::{Recorder, Surprise};
 use super::spec::{CallsAt, ProfileOptions};
@@ -17,7 +18,7 @@ use super::threads::{CountedThread, Tallies};
 use super::trace::{Trace, TraceFrame};
 use crate::compiled::frames::Position;
 use crate::compiled::helpers::machinery;
-use crate::compiled::{CodeId, Entry, Level, Site};
+use crate::compiled::{CodeId, CodeMap, Entry, Level, Site};
 use crate::context::{Context, NO_PATH, control};
 use crate::loader::LoadedCode;
 use crate::threads::ThreadNumber;
@@ -91,6 +92,8 @@ pub(crate) struct Profiling {
     pub(super) clients: Clients,
     /// What the interpreter tells of its moves, if somebody listens.
     pub(crate) recorder: Option<Box<Recorder>>,
+    /// Branch traces of compiled code.
+    pub(super) native: Option<Box<NativeTraces>>,
     /// How many opportunities the stubs may let pass, as they were told.
     told: u32,
     /// What calls through tables reach, if code follows the program.
@@ -146,6 +149,7 @@ impl Profiling {
             moments: options.snapshots.map(Moments::new),
             clients,
             recorder: None,
+            native: NativeTraces::new(options.btb)?.map(Box::new),
             told: 0,
             entered: None,
         })
@@ -248,7 +252,7 @@ impl Profiling {
     /// Are yieldpoints looked at, so that there must be ticks.
     pub fn samples(&self) -> bool {
         let records = self.recorder.as_ref().is_some_and(|recorder| recorder.wants_ticks());
-        self.schedule.is_some() || self.moments.is_some() || records
+        self.schedule.is_some() || self.moments.is_some() || records || self.native.is_some()
     }
 
     /// Are samples of calls taken where methods are left, too.
@@ -269,6 +273,13 @@ impl Profiling {
     /// From now on, it is of interest.
     pub fn watch_receivers(&mut self) {
         self.receivers = Some(SampledReceivers::default());
+    }
+
+    /// Code is about to go: what was recorded of it is counted first.
+    pub fn take_native_branches(&mut self, map: &CodeMap) {
+        if let Some(native) = &mut self.native {
+            native.take(map, &self.versions);
+        }
     }
 
     /// Code was installed.
@@ -374,6 +385,9 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool
             _ => None,
         });
         vm.context.recording = recorder.is_on();
+    }
+    if ticked && let Profiling { native: Some(native), versions, .. } = &mut vm.profiling {
+        native.tick(vm.compiled.map(), versions, vm.compiled.addresses());
     }
     let Profiling { schedule: Some(schedule), clients, told, .. } = &mut vm.profiling else { return ticked };
     // What the stubs let pass. They count down to -1, and leave the last step to us.

@@ -5,8 +5,10 @@
 //! of the thread that runs then. The rings of the other threads wait.
 
 use super::Event;
+use super::analyst::{Analyst, TraceReader};
 use super::blocks::{BlockTable, region_graphs};
 use super::exact::{ExactPaths, PathCount};
+use crate::profiling::native::VersionBranches;
 use crate::profiling::spec::BtbOptions;
 use crate::threads::ThreadNumber;
 use holloway_bytecode::Program;
@@ -34,6 +36,8 @@ pub struct CollectedTraces {
     pub estimate: Estimate,
     /// The truth, if it was asked for: full paths with their counts.
     pub exact: Option<Vec<PathCount>>,
+    /// The branches of the machine code to which the traces belong, if they are of machine code.
+    pub machine: BTreeMap<u32, VersionBranches>,
 }
 
 /// The branch trace buffers of a machine's threads.
@@ -46,6 +50,8 @@ pub(crate) struct BranchTraces {
     rings: BTreeMap<ThreadNumber, Ring>,
     scratch: Vec<TakenBranch>,
     exact: Option<ExactPaths>,
+    /// Takes the place of the table if the traces are analysed while the program runs.
+    analyst: Option<Analyst>,
 }
 
 impl BranchTraces {
@@ -54,7 +60,15 @@ impl BranchTraces {
         let wrong = |error: btb::OutOfRange| format!("btb: {error}");
         let clock = Clock::new(options.period, options.spread.into(), options.seed).map_err(wrong)?;
         let count = program.functions.len();
+        let analyst = match options.background {
+            true => {
+                let table = TraceTable::new(MOST_TRACES).map_err(wrong)?;
+                Some(Analyst::start(region_graphs(program), table, options)?)
+            }
+            false => None,
+        };
         Ok(BranchTraces {
+            analyst,
             clock,
             table: TraceTable::new(MOST_TRACES).map_err(wrong)?,
             running: 0,
@@ -106,7 +120,15 @@ impl BranchTraces {
     /// Takes a sample.
     pub fn sample(&mut self, at: Option<Place>) {
         self.ring.snapshot(&mut self.scratch);
-        self.table.record(&self.scratch, at);
+        match &mut self.analyst {
+            Some(analyst) => analyst.record(&self.scratch, at),
+            None => self.table.record(&self.scratch, at),
+        }
+    }
+
+    /// For who wants to know what the traces say while the program runs.
+    pub fn reader(&self) -> Option<TraceReader> {
+        self.analyst.as_ref().map(Analyst::reader)
     }
 
     /// This thread runs from here on.
@@ -134,12 +156,14 @@ impl BranchTraces {
 
     /// What the traces say so far. `edges` is an edge profile, for the weights that want one.
     pub fn collect(&self, program: &Program, edges: &EdgeCounts) -> CollectedTraces {
+        let of_analyst = self.analyst.as_ref().and_then(Analyst::table);
+        let table = of_analyst.as_ref().unwrap_or(&self.table);
         let recording = Recording {
             depth: self.ring.depth(),
             period: self.clock.period(),
-            traces: self.table.traces(),
-            lost: self.table.lost(),
-            empty: self.table.empty(),
+            traces: table.traces(),
+            lost: table.lost(),
+            empty: table.empty(),
         };
         let methods = region_graphs(program);
         let mut analysis = Analysis::new(&methods, Reconstruction::default(), self.options.crossing);
@@ -154,6 +178,7 @@ impl BranchTraces {
             runs,
             estimate: estimate.unwrap_or_default(),
             exact: self.exact.as_ref().map(ExactPaths::counts),
+            machine: BTreeMap::new(),
         }
     }
 }

@@ -25,7 +25,8 @@ const BACK_EDGES_OF_A_LOOP: u32 = 512;
 
 /// Is recorded in bursts. `Err` if some want that and others all of the time, or two want bursts of their own.
 pub(super) fn is_wanted(options: &ProfileOptions) -> Result<bool, String> {
-    let btb = options.btb.map(|btb| btb.backend == Backend::Burst);
+    // What the processor remembers is not asked from here.
+    let btb = options.btb.filter(|btb| !btb.backend.is_native()).map(|btb| btb.backend == Backend::Burst);
     let osp = options.osp.map(|osp| osp.skip == SubpathSkip::Burst);
     let all = [btb, osp, options.subpaths.map(|_| false)];
     let count = |kind| all.iter().filter(|&&wants| wants == Some(kind)).count();

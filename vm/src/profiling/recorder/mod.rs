@@ -15,21 +15,23 @@
 //! Records belong to green threads: when another one runs, it goes on with its own ring. Where control was in compiled code
 //! nobody knows which branches it took: the ring begins anew ([`Event::Start`]).
 
+mod analyst;
 mod blocks;
 mod branches;
 mod burst;
 mod exact;
 mod subpaths;
 
-pub(crate) use blocks::arm_of;
+pub use analyst::{TraceMoment, TraceReader};
 pub use blocks::region_graphs;
+pub(crate) use blocks::{arm_of, edge_counts};
 pub use branches::CollectedTraces;
 pub use subpaths::{BlockPlace, CollectedSubpaths, SampledSubpaths};
 
 use super::spec::ProfileOptions;
 use crate::loader::LoadedCode;
 use crate::threads::ThreadNumber;
-use blocks::{BlockTable, edge_counts};
+use blocks::BlockTable;
 use branches::BranchTraces;
 use burst::{Burst, Phase};
 use holloway_bytecode::Program;
@@ -106,8 +108,8 @@ impl Recorder {
         program: &Arc<VerifiedProgram>,
         code: &LoadedCode,
     ) -> Result<Option<Recorder>, String> {
-        let program: &Program = program;
-        let branches = options.btb.map(|btb| BranchTraces::new(btb, program)).transpose()?;
+        let btb = options.btb.filter(|btb| !btb.backend.is_native());
+        let branches = btb.map(|btb| BranchTraces::new(btb, program)).transpose()?;
         let subpaths = Subpaths::new(options.subpaths, options.osp, program)?;
         if branches.is_none() && subpaths.is_none() {
             return Ok(None);
@@ -244,6 +246,11 @@ impl Recorder {
     /// The word of the context at the beginning.
     pub fn blocks_left(&self) -> u64 {
         self.subpaths.as_ref().map_or(u64::MAX, Subpaths::left)
+    }
+
+    /// Who asks for what branch traces say while the program runs, if they are analysed then.
+    pub fn reader(&self) -> Option<TraceReader> {
+        self.branches.as_ref()?.reader()
     }
 
     /// All moves, if they are traced.

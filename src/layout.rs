@@ -14,11 +14,11 @@ pub enum Layout {
     /// The order of the program.
     None,
     /// The same, but what runs seldom stands behind all else.
-    #[default]
     Aside,
     /// What the interpreter counted.
     OneTime,
     /// And what PEP sampled.
+    #[default]
     Pep,
     /// What PEP sampled in another run.
     PepOf(PathBuf),

@@ -262,10 +262,10 @@ pub struct MachineArguments {
     /// What `holloway calibrate` found on this machine
     #[arg(long, value_name = "FILE", help_heading = "Execution")]
     pub calibration: Option<PathBuf>,
-    /// How the blocks of machine code are ordered: aside (what runs seldom last), or by a profile: one-time (what the interpreter
-    /// counted), pep (and what PEP sampled, if it runs), exact=FILE (of --profile edges --profile-out), pep=FILE, flipped or
-    /// flipped=FILE (the worst), none
-    #[arg(long, value_name = "PROFILE", default_value = "aside", help_heading = "Execution")]
+    /// How the blocks of machine code are ordered by a profile: pep (what the interpreter counted, and PEP sampled, if it runs), one-time
+    /// (without PEP), exact=FILE (of --profile edges --profile-out), pep=FILE, flipped or flipped=FILE (the worst); or without one:
+    /// aside (as in the program, but what runs seldom last), none
+    #[arg(long, value_name = "PROFILE", default_value = "pep", help_heading = "Execution")]
     pub layout: Layout,
     /// By which calls methods are ordered in memory, those that call each other together: as --inline-profile; none leaves them in
     /// the order in which they were compiled

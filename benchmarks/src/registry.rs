@@ -89,6 +89,12 @@ impl Benchmark {
     pub fn file(&self) -> String {
         format!("{}/{}.hol", self.suite.folder(), self.name)
     }
+
+    /// Do its threads wait for each other, so that what they do depends on where they are switched? Tiers have yieldpoints in other places,
+    /// so only where no tick switches them all do the same.
+    pub fn depends_on_switches(&self) -> bool {
+        matches!(self.name, "market" | "tracer")
+    }
 }
 
 macro_rules! benchmarks {

@@ -4,7 +4,13 @@ use crate::parallel::check_all;
 use holloway::compile::compile_benchmark;
 use holloway_benchmarks::registry::{BENCHMARKS, Benchmark};
 use holloway_bytecode::verify::VerifiedProgram;
+use holloway_vm::timer::TimerSource;
 use std::sync::Arc;
+
+/// A timer with which all tiers do the same in a program: this one, or none that ever ticks.
+pub fn same_in_all_tiers(benchmark: &Benchmark, timer: TimerSource) -> TimerSource {
+    if benchmark.depends_on_switches() { TimerSource::Virtual(u64::MAX) } else { timer }
+}
 
 /// Calls `with` for each benchmark program.
 pub fn with_every_program(

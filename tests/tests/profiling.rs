@@ -6,7 +6,7 @@ use holloway_bytecode::verify::VerifiedProgram;
 use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::stream::PathProfile;
 use holloway_profilers::{BranchArm, PathNumber, VersionId};
-use holloway_tests::benchmarks::with_every_program;
+use holloway_tests::benchmarks::{same_in_all_tiers, with_every_program};
 use holloway_tests::modes::{ALL_PROFILERS, compiler};
 use holloway_vm::compiled::{Level, TierOptions};
 use holloway_vm::profiling::file::ProfileFile;
@@ -37,7 +37,8 @@ fn profile(
     level: Option<Level>,
     specs: &[&str],
 ) -> Result<(Collected, ProfileFile), String> {
-    profile_with(benchmark, program, level, specs, TimerSource::Virtual(1009))
+    let timer = same_in_all_tiers(benchmark, TimerSource::Virtual(1009));
+    profile_with(benchmark, program, level, specs, timer)
 }
 
 fn profile_with(

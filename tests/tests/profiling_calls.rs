@@ -8,7 +8,7 @@ use holloway_benchmarks::measure::{Ending, Hooks, measure};
 use holloway_benchmarks::registry::{Benchmark, find};
 use holloway_bytecode::verify::VerifiedProgram;
 use holloway_profilers::calls::{CallEdge, CallGraph, overlap};
-use holloway_tests::benchmarks::with_every_program;
+use holloway_tests::benchmarks::{same_in_all_tiers, with_every_program};
 use holloway_tests::modes::{MODES, Mode};
 use holloway_tests::parallel::check_all;
 use holloway_tests::random::generate;
@@ -108,11 +108,12 @@ const TICKS: TimerSource = TimerSource::Virtual(1009);
 fn all_tiers_count_the_same_calls() {
     with_every_program(|benchmark, program| {
         let size = (benchmark.quick_size, &[][..]);
+        let ticks = same_in_all_tiers(benchmark, TICKS);
         let specs = ["calls", "cbs:samples=4,stride=2"];
-        let reference = profile(benchmark, program, size, mode("tail"), &specs, TICKS)?;
+        let reference = profile(benchmark, program, size, mode("tail"), &specs, ticks)?;
         let reference = exact(&reference)?;
         for name in ["o0", "o2", "deopt-7"] {
-            let found = profile(benchmark, program, size, mode(name), &specs, TICKS)?;
+            let found = profile(benchmark, program, size, mode(name), &specs, ticks)?;
             same(program, reference, exact(&found)?).map_err(|why| format!("{name}: {why}"))?;
             let sampled = sampled(&found)?;
             if sampled.graph.total() + sampled.roots != sampled.window.taken {

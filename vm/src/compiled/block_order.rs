@@ -16,11 +16,11 @@ pub enum BlockOrder {
     /// None: the order of the program.
     Program,
     /// The order of the program, but what runs seldom by the compiler's profile stands behind all else.
-    #[default]
     Aside,
     /// What the interpreter counted until code was compiled.
     OneTime,
     /// The same, and what PEP sampled since, if it runs: the profile by which everything else is decided.
+    #[default]
     Continuous,
     /// What the interpreter counted, with the ways of each branch exchanged: as bad as can be.
     Flipped,

@@ -63,7 +63,8 @@ pub use moments::CallMoment;
 pub(crate) use moments::tick;
 pub use receivers::{Reached, ReceiverOutcome, ReceiverWindow};
 pub use recorder::{
-    BlockPlace, CollectedSubpaths, CollectedTraces, Moved, SampledSubpaths, TraceMoment, TraceReader, region_graphs,
+    BlockPlace, CollectedSubpaths, CollectedTraces, Moved, SampledSubpaths, TraceMoment, TraceReader,
+    region_graphs,
 };
 pub(crate) use recorder::{Event, Recorder, Surprise};
 pub use spec::{

@@ -18,9 +18,6 @@
 
 use super::instrument::{CacheInstrumentation, Instrumentation, PathInstrumentation, Storage};
 use crate::compiled::Level;
-use holloway_profilers::btb::{
-    ColdEdges, Crossing, Em, EstimateOptions, FirstGuess, Period, RegionOptions, Ring, Weighting,
-};
 use holloway_profilers::kblpp::K;
 use holloway_profilers::paths::Placement;
 use holloway_profilers::schedule::{Overrun, Parameters, Shape, Skip};
@@ -28,8 +25,10 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 
 mod subpaths;
+mod traces;
 pub(crate) use subpaths::blocks_told;
 pub use subpaths::{LengthLaw, OspAgeing, OspOptions, SubpathOptions, SubpathSkip};
+pub use traces::{Backend, BtbOptions, Weights};
 
 /// What is to be profiled; nothing by default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -86,87 +85,6 @@ pub struct CbsOptions {
     pub decay: u64,
     /// Inlined calls are credited through the paths that PEP samples.
     pub credit: bool,
-}
-
-/// How branch traces are made, and what is made of them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct BtbOptions {
-    /// So many taken branches are in a trace.
-    pub depth: u32,
-    /// Who fills the buffer.
-    pub backend: Backend,
-    /// When a sample is due.
-    pub period: Period,
-    /// The distance between samples varies by so many percent of the period.
-    pub spread: u32,
-    /// For the distances.
-    pub seed: u64,
-    /// A region has fewer paths.
-    pub cap: u32,
-    /// How a partial path is divided among the full paths that contain it.
-    pub weights: Weights,
-    /// Paths with an edge are left out that has less than so many percent of its branch; 0 for none.
-    pub cold: u32,
-    /// What calls do to a path.
-    pub crossing: Crossing,
-    /// The full paths are counted, too.
-    pub exact: bool,
-    /// Traces are analysed while the program runs, on a thread of its own.
-    pub background: bool,
-}
-
-impl BtbOptions {
-    /// How regions are formed.
-    pub fn regions(&self) -> RegionOptions {
-        RegionOptions { cap: self.cap, ..RegionOptions::default() }
-    }
-
-    /// How weights are found.
-    pub fn estimate(&self) -> EstimateOptions {
-        let weighting = Weighting {
-            first: match self.weights {
-                Weights::Equal | Weights::Em => FirstGuess::Equal,
-                Weights::Prior | Weights::PriorEm => FirstGuess::EdgeProfile,
-            },
-            em: matches!(self.weights, Weights::Em | Weights::PriorEm).then(Em::default),
-            cold: (self.cold > 0).then(|| ColdEdges { fraction: f64::from(self.cold) / 100.0 }),
-            most_matches: None,
-        };
-        EstimateOptions { regions: self.regions(), weighting }
-    }
-}
-
-/// Who fills the buffer of branch traces.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Backend {
-    /// The interpreter, all the time.
-    Recorder,
-    /// The interpreter, from when a sample is due until the buffer is full; compiled code is left for that long.
-    Burst,
-    /// The processor.
-    Lbr,
-    /// The processor, which is stopped after each instruction from when a sample is due until the buffer is full.
-    Step,
-}
-
-impl Backend {
-    /// Does it see addresses of machine code.
-    pub fn is_native(self) -> bool {
-        matches!(self, Backend::Lbr | Backend::Step)
-    }
-}
-
-/// How a partial path is divided.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Weights {
-    /// Equally, as in the paper.
-    Equal,
-    /// By expectation-maximisation.
-    Em,
-    /// By an edge profile: that of the interpreter.
-    Prior,
-    /// Both, the edge profile first.
-    PriorEm,
 }
 
 /// Yieldpoints of calls.
@@ -319,39 +237,6 @@ const MOST_ENTRIES: u32 = 1024;
 /// The k of the table in the design: a few iterations, at little cost.
 const USUAL_K: u32 = 8;
 
-/// Branches in a trace: those of a recent processor.
-const DEPTH: u32 = 16;
-/// Taken branches from sample to sample: a prime number.
-const PERIOD: u64 = 4099;
-/// The same for the processor, which executes a branch every nanosecond, and to which the kernel needs microseconds for a sample.
-const LBR_PERIOD: u64 = 100_003;
-/// The most branches that can be stepped through.
-const MOST_STEPPED: u32 = 4096;
-/// By how many percent that varies.
-const SPREAD: u32 = 25;
-
-/// The words for the back ends of branch traces.
-const BACKENDS: &[(&str, Backend)] = &[
-    ("recorder", Backend::Recorder),
-    ("burst", Backend::Burst),
-    ("lbr", Backend::Lbr),
-    ("step", Backend::Step),
-];
-
-/// The words for weights.
-const WEIGHTS: &[(&str, Weights)] = &[
-    ("em", Weights::Em),
-    ("equal", Weights::Equal),
-    ("prior", Weights::Prior),
-    ("prior-em", Weights::PriorEm),
-];
-
-/// The words for what calls do to a path.
-const CROSSINGS: &[(&str, Crossing)] = &[("rejoin", Crossing::Rejoin), ("split", Crossing::Split)];
-
-/// The words for when traces are analysed.
-const ANALYSES: &[(&str, bool)] = &[("end", false), ("background", true)];
-
 /// Yes and no.
 const ANSWERS: &[(&str, bool)] = &[("no", false), ("yes", true)];
 
@@ -471,7 +356,7 @@ impl FromStr for ProfileSpec {
                 }
                 ProfileSpec::Icache(IcacheOptions { entries, all: keys.one_of("sites", SITES, false)? })
             }
-            "btb" => ProfileSpec::Btb(btb(&keys)?),
+            "btb" => ProfileSpec::Btb(traces::btb(&keys)?),
             "subpaths" => ProfileSpec::Subpaths(subpaths::subpaths(&keys)?),
             "osp" => ProfileSpec::Osp(subpaths::osp(&keys)?),
             _ => ProfileSpec::Edges,
@@ -496,55 +381,6 @@ fn cbs(keys: &Keys<'_>) -> Result<CbsOptions, String> {
     let (at, decay) = (keys.one_of("at", CALLS_AT, CallsAt::Prologue)?, keys.value("decay", 0)?);
     let credit = keys.one_of("credit", CREDITS, false)?;
     Ok(CbsOptions { window, at, depth, decay, credit })
-}
-
-fn btb(keys: &Keys<'_>) -> Result<BtbOptions, String> {
-    let within = |key, otherwise, range: std::ops::RangeInclusive<u32>| {
-        let value: u32 = keys.value(key, otherwise)?;
-        if range.contains(&value) { Ok(value) } else { Err(keys.wrong(key, &value.to_string())) }
-    };
-    let backend = keys.one_of("backend", BACKENDS, Backend::Recorder)?;
-    let by_ticks = matches!(backend, Backend::Burst | Backend::Step);
-    let ticks = keys.value("ticks", u64::from(by_ticks))?;
-    let usual = if backend == Backend::Lbr { LBR_PERIOD } else { PERIOD };
-    let period = keys.value("period", if ticks == 0 { usual } else { 0 })?;
-    let period = match (period, ticks) {
-        (0, 0) => return Err("a sample is due after so many branches (period) or ticks: both are 0".into()),
-        (branches, 0) => Period::Branches(branches),
-        (0, ticks) => Period::Ticks(ticks),
-        (branches, ticks) => Period::Either { branches, ticks },
-    };
-    let exact = keys.one_of("exact", ANSWERS, false)?;
-    let name = word(BACKENDS, backend);
-    if by_ticks && period.branches().is_some() {
-        return Err(format!("backend={name} has no period: compiled code does not count its branches"));
-    }
-    if backend == Backend::Lbr && period.ticks().is_some() {
-        return Err("backend=lbr has no ticks: the processor counts branches".into());
-    }
-    if backend != Backend::Recorder && exact {
-        return Err(format!("backend={name} has no exact counts: it sees samples only"));
-    }
-    let background = keys.one_of("analysis", ANALYSES, false)?;
-    if background && backend.is_native() {
-        return Err(format!(
-            "backend={name} has no analysis in the background: it needs the code that there is in the end"
-        ));
-    }
-    let deepest = if backend == Backend::Step { MOST_STEPPED } else { Ring::MAX_DEPTH as u32 };
-    Ok(BtbOptions {
-        backend,
-        exact,
-        depth: within("depth", DEPTH, 1..=deepest)?,
-        period: period.validated().map_err(|error| error.to_string())?,
-        spread: within("spread", SPREAD, 0..=100)?,
-        seed: keys.value("seed", 0)?,
-        cap: within("cap", RegionOptions::default().cap, 2..=RegionOptions::MAX_CAP)?,
-        weights: keys.one_of("weights", WEIGHTS, Weights::Em)?,
-        cold: within("cold", 0, 0..=100)?,
-        crossing: keys.one_of("calls", CROSSINGS, Crossing::Rejoin)?,
-        background,
-    })
 }
 
 /// The keys that every sampler has.
@@ -615,25 +451,7 @@ impl Display for ProfileSpec {
             ProfileSpec::Icache(IcacheOptions { entries, all }) => {
                 write!(f, "icache:entries={entries},sites={}", word(SITES, *all))
             }
-            ProfileSpec::Btb(btb) => {
-                let BtbOptions { depth, period, spread, seed, cap, cold, .. } = btb;
-                write!(f, "btb:depth={depth}")?;
-                period.branches().map_or(Ok(()), |branches| write!(f, ",period={branches}"))?;
-                period.ticks().map_or(Ok(()), |ticks| write!(f, ",ticks={ticks}"))?;
-                let (backend, weights) = (word(BACKENDS, btb.backend), word(WEIGHTS, btb.weights));
-                write!(f, ",backend={backend},cap={cap},weights={weights}")?;
-                if *cold > 0 {
-                    write!(f, ",cold={cold}")?;
-                }
-                if (*spread, *seed) != (SPREAD, 0) {
-                    write!(f, ",spread={spread},seed={seed}")?;
-                }
-                if btb.crossing != Crossing::Rejoin {
-                    write!(f, ",calls={}", word(CROSSINGS, btb.crossing))?;
-                }
-                f.write_str(if btb.background { ",analysis=background" } else { "" })?;
-                f.write_str(if btb.exact { ",exact=yes" } else { "" })
-            }
+            ProfileSpec::Btb(btb) => btb.fmt(f),
             ProfileSpec::Subpaths(subpaths) => subpaths.fmt(f),
             ProfileSpec::Osp(osp) => osp.fmt(f),
         }

@@ -1,8 +1,8 @@
 //! The order in which blocks are emitted, planned by how often they run.
 //!
 //! The plan is made for Cranelift's function, when nothing changes it any more but register allocation: chains of blocks from the
-//! hottest edge down (Pettis and Hansen 1990, in `holloway_profilers::layout`), loops rotated to where they are left; what hot edges pass
-//! and what is cold stands apart, at the end. The order is also that in which the register allocator reads blocks, so nothing goes backwards in it but
+//! hottest edge down (Pettis and Hansen 1990, in `holloway_profilers::layout`), loops with their test at the top rotated to
+//! where they are left; what hot edges pass and what is cold stands apart, at the end. The order is also that in which the register allocator reads blocks, so nothing goes backwards in it but
 //! loops. An order that Cranelift could not make code for is not used ([`legal`]), and if what comes out costs no less than
 //! Cranelift's own order, that one is kept. Nothing but the order of emission follows from the plan ([`force`]).
 //!
@@ -274,6 +274,10 @@ fn improve(
     let mut legal = Legal::of(function, dominators, blocks);
     let members = |run: &BlockId| runs[run.index()].iter().map(|&member| hot[member]);
     let inline = rotate_loops_where(&frequencies, inline, |part| {
+        // A loop that is tested at the bottom has no jump to save, and the allocator keeps less in registers around a rotated one.
+        if part.last().is_some_and(|&bottom| between.successors(bottom).len() > 1) {
+            return vec![false; part.len()];
+        }
         let forward = rotations_forward(&between, part);
         let part: Vec<Vec<usize>> = part.iter().map(|run| members(run).collect()).collect();
         legal.rotations(&part).iter().zip(forward).map(|(legal, forward)| *legal && forward).collect()

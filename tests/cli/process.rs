@@ -44,6 +44,13 @@ pub fn start(arguments: &[&str]) -> Child {
     command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts")
 }
 
+/// What `holloway profile` answers to these arguments, which it has to.
+pub fn shown(arguments: &[&str]) -> String {
+    let seen = holloway(&[&["profile"], arguments].concat());
+    assert_eq!((seen.code, &*seen.err), (Some(0), ""), "{arguments:?}: {}{}", seen.out, seen.err);
+    seen.out
+}
+
 /// Sends a signal, such as `INT`; if it can be handled, once the process does: on a busy machine it takes a while to start.
 pub fn signal(child: &Child, name: &str) {
     let number = [("INT", 2), ("TERM", 15)].iter().find(|(handled, _)| *handled == name);

@@ -1,6 +1,6 @@
 //! `holloway profile`: a program whose paths are known, looked at in every way, and profiles that somebody has damaged.
 
-use crate::process::{Seen, file, folder, holloway};
+use crate::process::{Seen, file, folder, holloway, shown};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -39,12 +39,6 @@ fn read(path: impl AsRef<Path>) -> Value {
 }
 
 /// `holloway profile`, which succeeds; its output.
-fn shown(arguments: &[&str]) -> String {
-    let seen = holloway(&[&["profile"], arguments].concat());
-    assert_eq!((seen.code, &*seen.err), (Some(0), ""), "{arguments:?}: {}{}", seen.out, seen.err);
-    seen.out
-}
-
 /// The same, which refuses.
 fn refused(arguments: &[&str], why: &str) -> Seen {
     let seen = holloway(&[&["profile"], arguments].concat());

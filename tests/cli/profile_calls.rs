@@ -1,6 +1,6 @@
 //! `holloway profile` about calls: a program whose calls are known, counted and sampled in the interpreter, looked at in every way.
 
-use crate::process::{file, folder, holloway};
+use crate::process::{file, folder, holloway, shown};
 
 const PROGRAM: &str = "\
 fn even(n: Int) -> Bool { return n == 0 || odd(n - 1) }
@@ -23,12 +23,6 @@ fn profiled(name: &str, profilers: &[&str]) -> String {
     let seen = holloway(&arguments);
     assert_eq!((seen.code, &*seen.out), (Some(0), "50\n"), "{}", seen.err);
     out
-}
-
-fn shown(arguments: &[&str]) -> String {
-    let seen = holloway(&[&["profile"], arguments].concat());
-    assert_eq!((seen.code, &*seen.err), (Some(0), ""), "{arguments:?}: {}{}", seen.out, seen.err);
-    seen.out
 }
 
 #[test]

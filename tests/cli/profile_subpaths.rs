@@ -1,6 +1,6 @@
 //! `holloway profile` about subpaths: a program whose blocks are known, counted and sampled, looked at in every way.
 
-use crate::process::{file, folder, holloway};
+use crate::process::{file, folder, holloway, shown};
 
 const PROGRAM: &str = "\
 fn half(n: Int) -> Int { if n % 2 == 0 { n / 2 } else { n } }
@@ -22,12 +22,6 @@ fn profiled(name: &str, tier: &str, profilers: &[&str]) -> String {
     let seen = holloway(&arguments);
     assert_eq!((seen.code, &*seen.out), (Some(0), "3374250\n"), "{}", seen.err);
     out
-}
-
-fn shown(arguments: &[&str]) -> String {
-    let seen = holloway(&[&["profile"], arguments].concat());
-    assert_eq!((seen.code, &*seen.err), (Some(0), ""), "{arguments:?}: {}{}", seen.out, seen.err);
-    seen.out
 }
 
 #[test]

@@ -6,6 +6,7 @@
 pub mod benchmarks;
 pub mod case;
 pub mod difference;
+pub mod edges;
 pub mod modes;
 pub mod parallel;
 pub mod past;

@@ -56,6 +56,11 @@ pub const MODES: &[Mode] = &[
     Mode { name: "subpaths", apply: subpaths },
 ];
 
+/// The mode of this name.
+pub fn mode(name: &str) -> &'static Mode {
+    MODES.iter().find(|mode| mode.name == name).expect("a mode")
+}
+
 /// The optimizing tier, with Cranelift's verifier.
 pub fn compiler() -> CompilerFactory {
     Box::new(|program, model| Ok(Arc::new(Jit::new(program, model, true)?)))

@@ -6,14 +6,13 @@
 //!
 //! `BRANCH_PROGRAMS=5000` runs more programs, `BRANCH_SEED=7` begins elsewhere.
 
-use holloway_bytecode::Program;
-use holloway_bytecode::cfg::{Cfg, EdgeKind};
 use holloway_bytecode::verify::VerifiedProgram;
 use holloway_profilers::btb::{
     self, BranchKind, Clock, CountedTrace, Place, Regions, TakenBranch, Trace, pieces,
 };
 use holloway_profilers::{BlockId, MethodId};
-use holloway_tests::modes::{MODES, Mode};
+use holloway_tests::edges::counted_edges;
+use holloway_tests::modes::mode;
 use holloway_tests::parallel::check_all;
 use holloway_tests::random::generate;
 use holloway_tests::run::compile;
@@ -48,10 +47,6 @@ const SETTINGS: &[Setting] = &[
     ("gc-stress", None, &["btb:depth=1,period=1,exact=yes,cap=2"]),
     ("o2-gc-stress", Some(3), &["btb:depth=5,backend=burst,spread=0"]),
 ];
-
-fn mode(name: &str) -> &'static Mode {
-    MODES.iter().find(|mode| mode.name == name).expect("a mode")
-}
 
 struct Ran {
     program: Arc<VerifiedProgram>,
@@ -222,27 +217,6 @@ impl Walk<'_> {
         }
         Ok(())
     }
-}
-
-/// Edges as the interpreter's counters have them: of branches and switches.
-fn counted_edges(program: &Program, found: &Collected) -> BTreeMap<(MethodId, BlockId, BlockId), u64> {
-    let mut edges = BTreeMap::new();
-    for (branch, arms) in found.baseline.iter() {
-        let cfg = Cfg::of_function(&program.functions[branch.method.index()]);
-        let block = cfg.block_at(branch.position).expect("branches are in blocks");
-        for edge in cfg.out_edges(block) {
-            let arm = match cfg.kind(edge) {
-                EdgeKind::Taken => 0,
-                EdgeKind::FallThrough => 1,
-                EdgeKind::Case(case) => case as usize,
-                EdgeKind::Default => arms.len() - 1,
-                EdgeKind::Exception(_) => continue,
-            };
-            let key = (branch.method, BlockId(block.0), BlockId(cfg.target(edge).0));
-            *edges.entry(key).or_default() += arms[arm];
-        }
-    }
-    edges
 }
 
 /// Compares what was found with the moves. How much there was to compare: moves.

@@ -11,7 +11,8 @@ use holloway_bytecode::cfg::{Cfg, EdgeKind};
 use holloway_bytecode::verify::VerifiedProgram;
 use holloway_profilers::btb::{Place, SplitMix64};
 use holloway_profilers::{BlockId, MethodId};
-use holloway_tests::modes::MODES;
+use holloway_tests::edges::counted_edges;
+use holloway_tests::modes::mode;
 use holloway_tests::random::generate;
 use holloway_tests::run::compile;
 use holloway_vm::profiling::native::analyse;
@@ -58,13 +59,13 @@ fn main() {
 
 type Edge = (MethodId, BlockId, BlockId);
 
-fn run(program: &Arc<VerifiedProgram>, mode: &str, every: u64, specs: &[&str]) -> Option<Collected> {
+fn run(program: &Arc<VerifiedProgram>, name: &str, every: u64, specs: &[&str]) -> Option<Collected> {
     let mut profile = ProfileOptions::default();
     for spec in specs {
         profile.add(spec.parse().expect("a spec")).expect("once");
     }
     let mut options = VmOptions { output: Box::new(std::io::sink()), profile, ..VmOptions::default() };
-    (MODES.iter().find(|known| known.name == mode).expect("a mode").apply)(&mut options);
+    (mode(name).apply)(&mut options);
     (options.timer, options.stack_depth) = (TimerSource::Virtual(every), 100);
     options.fuel = Some(FUEL);
     let mut vm = Vm::new(program.clone(), options).expect("a machine");
@@ -74,24 +75,7 @@ fn run(program: &Arc<VerifiedProgram>, mode: &str, every: u64, specs: &[&str]) -
 
 /// The edges of branches and switches that were executed.
 fn executed(program: &VerifiedProgram, found: &Collected) -> BTreeSet<Edge> {
-    let mut edges = BTreeSet::new();
-    for (branch, arms) in found.baseline.iter() {
-        let cfg = Cfg::of_function(&program.functions[branch.method.index()]);
-        let block = cfg.block_at(branch.position).expect("branches are in blocks");
-        for edge in cfg.out_edges(block) {
-            let arm = match cfg.kind(edge) {
-                EdgeKind::Taken => 0,
-                EdgeKind::FallThrough => 1,
-                EdgeKind::Case(case) => case as usize,
-                EdgeKind::Default => arms.len() - 1,
-                EdgeKind::Exception(_) => continue,
-            };
-            if arms[arm] > 0 {
-                edges.insert((branch.method, BlockId(block.0), BlockId(cfg.target(edge).0)));
-            }
-        }
-    }
-    edges
+    counted_edges(program, found).into_iter().filter(|&(_, count)| count > 0).map(|(edge, _)| edge).collect()
 }
 
 /// Samples that were repaired or discarded.

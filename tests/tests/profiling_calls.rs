@@ -9,7 +9,7 @@ use holloway_benchmarks::registry::{Benchmark, find};
 use holloway_bytecode::verify::VerifiedProgram;
 use holloway_profilers::calls::{CallEdge, CallGraph, overlap};
 use holloway_tests::benchmarks::{same_in_all_tiers, with_every_program};
-use holloway_tests::modes::{MODES, Mode};
+use holloway_tests::modes::{Mode, mode};
 use holloway_tests::parallel::check_all;
 use holloway_tests::random::generate;
 use holloway_tests::run::compile;
@@ -25,10 +25,6 @@ use std::time::Duration;
 const PROGRAMS: u64 = 150;
 /// See [`PROGRAMS`].
 const EACH: u64 = 2;
-
-fn mode(name: &str) -> &'static Mode {
-    MODES.iter().find(|mode| mode.name == name).expect("a mode")
-}
 
 fn options(mode: &Mode, specs: &[&str], timer: TimerSource) -> VmOptions {
     let mut options = VmOptions { output: Box::new(std::io::sink()), timer, ..VmOptions::default() };

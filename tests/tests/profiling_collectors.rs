@@ -6,17 +6,13 @@ use holloway_benchmarks::measure::{Ending, Hooks, measure};
 use holloway_benchmarks::registry::{Benchmark, find};
 use holloway_bytecode::verify::VerifiedProgram;
 use holloway_profilers::calls::{CallGraph, CallSite, overlap};
-use holloway_tests::modes::{MODES, Mode};
+use holloway_tests::modes::{Mode, mode};
 use holloway_tests::parallel::check_all;
 use holloway_vm::profiling::{Collected, HeardCalls, Snapshots, is_through_table};
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Vm, VmOptions};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-fn mode(name: &str) -> &'static Mode {
-    MODES.iter().find(|mode| mode.name == name).expect("a mode")
-}
 
 /// What was found in a run, and a digest of all machine code.
 struct Ran {

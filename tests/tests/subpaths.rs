@@ -13,7 +13,7 @@ use holloway_bytecode::verify::VerifiedProgram;
 use holloway_profilers::BlockId;
 use holloway_profilers::btb::{BranchKind, Place};
 use holloway_profilers::osp::{Profiler, Random, Sample};
-use holloway_tests::modes::{MODES, Mode};
+use holloway_tests::modes::mode;
 use holloway_tests::parallel::check_all;
 use holloway_tests::random::generate;
 use holloway_tests::run::compile;
@@ -49,10 +49,6 @@ const SETTINGS: &[Setting] = &[
     ("tail", None, &["osp:rate=2,ageing=window,epoch=200,memory=8k", "edges", "btb:exact=yes"]),
     ("o2-gc-stress", Some(3), &["osp:skip=burst,memory=4k"]),
 ];
-
-fn mode(name: &str) -> &'static Mode {
-    MODES.iter().find(|mode| mode.name == name).expect("a mode")
-}
 
 struct Ran {
     program: Arc<VerifiedProgram>,

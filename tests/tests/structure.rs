@@ -15,6 +15,7 @@ const ARROWS: &[(&str, Option<&[&str]>)] = &[
         "benchmarks",
         Some(&["holloway-bytecode", "holloway-lang", "holloway-vm", "holloway-profilers", "holloway-jit"]),
     ),
+    ("benchmarks/experiments", Some(&["holloway-benchmarks"])),
     ("tests", None),
     (".", None),
 ];
@@ -55,6 +56,7 @@ const WITHOUT_UNSAFE: &[&str] = &[
     "jit/src/lib.rs",
     "profilers/src/lib.rs",
     "benchmarks/src/lib.rs",
+    "benchmarks/experiments/src/lib.rs",
     "tests/src/lib.rs",
 ];
 

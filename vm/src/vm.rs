@@ -185,7 +185,7 @@ impl Vm {
         let box_header = |class| (classes.offset(class) as u64) << 32;
         let mut profiling = Profiling::new(options.profile)?;
         if options.tiers.continuous {
-            profiling.watch_receivers();
+            profiling.watch();
         }
         let mut context = Box::new(Context {
             classes: classes.base(),

@@ -105,18 +105,25 @@ impl PastProfile {
         self.sampled.as_ref().map_or(&[], |sampled| sampled.arms(branch_at(function, pc)))
     }
 
-    /// Divides the executions of a branch among its arms as in the last window, if it was executed often enough there.
+    /// Divides the executions of a branch among its arms as in the last window, if it was executed often enough there. An arm that
+    /// was not taken in the window keeps its share as far as a window can tell: a loop that was not seen to end still
+    /// ends.
     fn renew(&self, function: FunctionId, pc: u32, counts: &mut [u32]) {
-        let Some(Window { edges: recent, .. }) = self.recent.as_deref() else { return };
+        let Some(Window { paths, .. }) = self.recent.as_deref() else { return };
         let branch = branch_at(function, pc);
-        let (arms, seen) = (recent.arms(branch), recent.executions(branch));
+        let (arms, seen) = (paths.edges.arms(branch), paths.edges.executions(branch));
         if seen < FEWEST_EXECUTIONS {
             return;
         }
-        let all = counts.iter().map(|&count| u64::from(count)).sum::<u64>().max(seen);
+        let before = counts.iter().map(|&count| u64::from(count)).sum::<u64>();
+        let all = before.max(seen);
         for (arm, count) in counts.iter_mut().enumerate() {
-            let share = all as f64 * arms.get(arm).copied().unwrap_or(0) as f64 / seen as f64;
-            *count = (share as u32).max(u32::from(*count > 0));
+            let renewed = match arms.get(arm).copied().unwrap_or(0) {
+                0 => (f64::from(*count) * all as f64 / before.max(1) as f64)
+                    .min(all as f64 / (seen + 1) as f64),
+                taken => all as f64 * taken as f64 / seen as f64,
+            };
+            *count = (renewed as u32).max(u32::from(*count > 0));
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::caches::VersionCaches;
 use super::native::VersionBranches;
-use super::receivers::ReceiverOutcome;
+use super::recent::ReceiverOutcome;
 use holloway_bytecode::FunctionId;
 use holloway_profilers::calls::{CallEdge, CallSite};
 use holloway_profilers::edges::SparseCounters;

@@ -32,7 +32,7 @@ mod instrument;
 mod listeners;
 mod moments;
 pub mod native;
-mod receivers;
+mod recent;
 mod recorder;
 mod spec;
 mod state;
@@ -61,7 +61,7 @@ pub use listeners::HeardCalls;
 pub(crate) use listeners::heard;
 pub use moments::CallMoment;
 pub(crate) use moments::tick;
-pub use receivers::{Reached, ReceiverOutcome, ReceiverWindow};
+pub use recent::{Behaviour, Reached, ReceiverOutcome, ReceiverWindow};
 pub use recorder::{
     BlockPlace, CollectedSubpaths, CollectedTraces, Moved, SampledSubpaths, TraceMoment, TraceReader,
     region_graphs,

@@ -10,7 +10,7 @@ use super::instrument::{Instrumentation, Instrumented, PathTableCells, VersionCa
 use super::listeners::Listeners;
 use super::moments::Moments;
 use super::native::NativeTraces;
-use super::receivers::{ReceiverWindow, SampledReceivers, on_path};
+use super::recent::{Behaviour, RecentSamples, Step, on_path};
 use super::recorder::{Recorder, Surprise};
 use super::spec::{CallsAt, ProfileOptions};
 use super::tally::{Counted, TableCells, Tally};
@@ -96,8 +96,8 @@ pub(crate) struct Profiling {
     pub(super) native: Option<Box<NativeTraces>>,
     /// How many opportunities the stubs may let pass, as they were told.
     told: u32,
-    /// What calls through tables reach, if code follows the program.
-    pub(super) receivers: Option<SampledReceivers>,
+    /// What the program did since the last tick, if code follows it.
+    recent: Option<RecentSamples>,
     /// The end of a path that was seen last is in front of a loop: its code, and the number that the loop's yieldpoint tells.
     entered: Option<(VersionId, PathNumber)>,
 }
@@ -142,7 +142,7 @@ impl Profiling {
             tallies: Tallies::new(counters, options.kblpp),
             schedule,
             samples: SampledPaths::default(),
-            receivers: None,
+            recent: None,
             trace: Trace::default(),
             sampler: options.cbs.map(CallSampler::new).transpose()?,
             listeners: options.oneshot.map(Listeners::new),
@@ -265,14 +265,14 @@ impl Profiling {
         (self.samples.distinct() > 0).then(|| self.samples.edges())
     }
 
-    /// What calls through tables reached since this was asked last, if that is of interest.
-    pub fn take_receivers(&mut self) -> ReceiverWindow {
-        self.receivers.as_mut().map(SampledReceivers::take).unwrap_or_default()
+    /// What the program did since this was asked last, if that is of interest.
+    pub fn take_recent(&mut self) -> Behaviour {
+        self.recent.as_mut().map(RecentSamples::take).unwrap_or_default()
     }
 
     /// From now on, it is of interest.
-    pub fn watch_receivers(&mut self) {
-        self.receivers = Some(SampledReceivers::default());
+    pub fn watch(&mut self) {
+        self.recent = Some(RecentSamples::default());
     }
 
     /// Code is about to go: what was recorded of it is counted first.
@@ -334,11 +334,15 @@ impl Profiling {
             out.extend(path.into_iter().flat_map(|path| path.branches));
         };
         self.samples.record(version, path, &mut decode);
-        if let Some(receivers) = &mut self.receivers {
-            receivers.record(version, path, || {
-                let paths = paths_of(versions, version).filter(|paths| !paths.receivers.is_empty());
-                let path = paths.and_then(|paths| Some((paths, paths.dag.decode(path)?)));
-                path.map_or_else(Vec::new, |(paths, path)| on_path(&paths.receivers, &path.blocks))
+        if let Some(recent) = &mut self.recent {
+            recent.record(version, path, || {
+                let paths = paths_of(versions, version);
+                let Some((paths, path)) = paths.and_then(|paths| Some((paths, paths.dag.decode(path)?)))
+                else {
+                    return Vec::new();
+                };
+                let reached = on_path(&paths.receivers, &path.blocks).into_iter().map(Step::Reaches);
+                path.branches.into_iter().map(Step::Goes).chain(reached).collect()
             });
         }
         if self.per_thread() {

@@ -1,0 +1,194 @@
+//! What the program did of late, as sampled paths tell, for code that follows the program ([`crate::adaptive::watcher`]): which way
+//! branches went, and which methods calls through tables reached. A path passes the test for which a method was inlined on the way
+//! on which it holds, or the call that is left for others.
+
+use holloway_profilers::calls::CallSite;
+use holloway_profilers::edges::EdgeProfile;
+use holloway_profilers::{BlockId, BranchArm, MethodId, PathNumber, VersionId};
+use std::collections::BTreeMap;
+
+/// What a call through a table reached: a method that is inlined behind a test, or something else by a real call.
+pub type Reached = (CallSite, Option<MethodId>);
+
+/// Where a path of a piece of code tells what a call reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ReceiverOutcome {
+    /// The block that tests, or that calls.
+    pub block: BlockId,
+    /// Where control goes if the test holds; nothing for a call.
+    pub next: Option<BlockId>,
+    /// What is reached then.
+    pub reached: Reached,
+}
+
+/// What the blocks of a path tell.
+pub fn on_path(outcomes: &[ReceiverOutcome], blocks: &[BlockId]) -> Vec<Reached> {
+    let mut found = Vec::new();
+    for (at, block) in blocks.iter().enumerate() {
+        let after = blocks.get(at + 1);
+        let here = outcomes.iter().filter(|outcome| outcome.block == *block);
+        found.extend(
+            here.filter(|o| o.next.is_none_or(|next| after == Some(&next))).map(|outcome| outcome.reached),
+        );
+    }
+    found
+}
+
+/// What was reached from each site, how often.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct ReceiverWindow(BTreeMap<CallSite, Vec<(Option<MethodId>, u64)>>);
+
+impl ReceiverWindow {
+    /// What was reached from a site.
+    pub fn at(&self, site: CallSite) -> &[(Option<MethodId>, u64)] {
+        self.0.get(&site).map_or(&[], Vec::as_slice)
+    }
+
+    /// How often the site was passed.
+    pub fn executions(&self, site: CallSite) -> u64 {
+        self.at(site).iter().map(|&(_, count)| count).sum()
+    }
+
+    /// Adds to what was reached.
+    pub fn add(&mut self, (site, method): Reached, count: u64) {
+        let counts = self.0.entry(site).or_default();
+        match counts.iter_mut().find(|(other, _)| *other == method) {
+            Some((_, sum)) => *sum += count,
+            None => counts.push((method, count)),
+        }
+    }
+}
+
+/// What sampled paths did in a piece of time.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Behaviour {
+    /// Which way branches went.
+    pub edges: EdgeProfile,
+    /// What calls through tables reached.
+    pub receivers: ReceiverWindow,
+}
+
+impl Behaviour {
+    /// Adds what was done in another piece of time.
+    pub fn merge(&mut self, other: &Behaviour) {
+        self.edges.merge(&other.edges);
+        for (&site, reached) in &other.receivers.0 {
+            reached.iter().for_each(|&(method, count)| self.receivers.add((site, method), count));
+        }
+    }
+}
+
+/// Something that a path does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Step {
+    /// A branch goes this way.
+    Goes(BranchArm),
+    /// A call reaches this.
+    Reaches(Reached),
+}
+
+/// Counts what sampled paths do. A path is looked at when it is sampled for the first time.
+#[derive(Default)]
+pub(crate) struct RecentSamples {
+    paths: BTreeMap<(VersionId, PathNumber), Box<[u32]>>,
+    numbers: BTreeMap<Step, u32>,
+    /// By number, the step and how often it was seen.
+    counts: Vec<(Step, u64)>,
+    /// The steps that were seen at all.
+    seen: Vec<u32>,
+}
+
+impl RecentSamples {
+    /// Takes a sample; `look` says what a new path does.
+    pub fn record(&mut self, version: VersionId, path: PathNumber, look: impl FnOnce() -> Vec<Step>) {
+        let RecentSamples { paths, numbers, counts, seen } = self;
+        let of_path = paths.entry((version, path)).or_insert_with(|| {
+            let number = |step| {
+                *numbers.entry(step).or_insert_with(|| {
+                    counts.push((step, 0));
+                    counts.len() as u32 - 1
+                })
+            };
+            look().into_iter().map(number).collect()
+        });
+        for &number in of_path.iter() {
+            let count = &mut counts[number as usize].1;
+            if *count == 0 {
+                seen.push(number);
+            }
+            *count += 1;
+        }
+    }
+
+    /// What was counted since this was asked last.
+    pub fn take(&mut self) -> Behaviour {
+        let mut behaviour = Behaviour::default();
+        // In the order in which they became known, so that equal samples give equal values.
+        self.seen.sort_unstable();
+        for number in self.seen.drain(..) {
+            let (step, count) = &mut self.counts[number as usize];
+            match *step {
+                Step::Goes(outcome) => behaviour.edges.add(outcome, *count),
+                Step::Reaches(reached) => behaviour.receivers.add(reached, *count),
+            }
+            *count = 0;
+        }
+        behaviour
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use holloway_profilers::{Arm, BranchId};
+
+    fn site(position: u32) -> CallSite {
+        CallSite { caller: MethodId(1), position }
+    }
+
+    #[test]
+    fn a_path_tells_what_its_tests_found() {
+        let block = BlockId::new;
+        let reached = |position: u32, method: Option<u32>| (site(position), method.map(MethodId));
+        let outcome = |at: usize, next: Option<usize>, reached| ReceiverOutcome {
+            block: block(at),
+            next: next.map(block),
+            reached,
+        };
+        let outcomes = [
+            outcome(1, Some(2), reached(7, Some(10))),
+            outcome(3, Some(4), reached(7, Some(11))),
+            outcome(5, None, reached(7, None)),
+        ];
+        let told = |blocks: &[usize]| {
+            on_path(&outcomes, &blocks.iter().map(|&number| block(number)).collect::<Vec<_>>())
+        };
+        assert_eq!(told(&[0, 1, 2, 6]), [reached(7, Some(10))]);
+        assert_eq!(told(&[1, 3, 4, 6]), [reached(7, Some(11))]);
+        assert_eq!(told(&[1, 3, 5, 6]), [reached(7, None)]);
+        assert_eq!(told(&[6, 1]), []);
+        let goes = |arm: u8| {
+            let branch = BranchId { method: MethodId(1), position: 3 };
+            BranchArm { branch, arm: Arm::new(arm as usize) }
+        };
+        let mut sampled = RecentSamples::default();
+        for path in [3, 4, 3, 3] {
+            let (blocks, arm): (&[usize], u8) = if path == 3 { (&[1, 2], 0) } else { (&[1, 3, 5], 1) };
+            sampled.record(VersionId(1), PathNumber::from(path as u32), || {
+                let reached = told(blocks).into_iter().map(Step::Reaches);
+                reached.chain([Step::Goes(goes(arm))]).collect()
+            });
+        }
+        let mut behaviour = sampled.take();
+        assert_eq!(behaviour.receivers.at(site(7)), [(Some(MethodId(10)), 3), (None, 1)]);
+        assert_eq!(
+            (behaviour.receivers.executions(site(7)), behaviour.receivers.executions(site(8))),
+            (4, 0)
+        );
+        assert_eq!(behaviour.edges.arms(goes(0).branch), [3, 1]);
+        assert_eq!(sampled.take(), Behaviour::default());
+        behaviour.merge(&behaviour.clone());
+        assert_eq!(behaviour.receivers.at(site(7)), [(Some(MethodId(10)), 6), (None, 2)]);
+        assert_eq!(behaviour.edges.arms(goes(0).branch), [6, 2]);
+    }
+}

@@ -38,6 +38,19 @@ pub enum Ageing {
     },
 }
 
+/// What a full hot list does to make room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+pub enum Keeping {
+    /// A *concise sample*, as in the paper: all counts are thinned, and samples are taken more seldom from then on. What is hot loses as
+    /// much as what was seen once, and its estimate gets worse with every thinning.
+    #[default]
+    Concise,
+    /// A *counting sample* (Gibbons and Matias 1998, section 3): samples are taken as often as before, but a subpath enters the list
+    /// only with a probability, which falls when the list is full. Once in the list, all its samples count. So the estimates of what is hot
+    /// have the error of all the samples that were ever taken.
+    Counting,
+}
+
 /// What starts a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub enum Starts {
@@ -70,6 +83,8 @@ pub struct Config {
     pub starts: Starts,
     /// How the profile forgets.
     pub ageing: Ageing,
+    /// What a full hot list does.
+    pub keeping: Keeping,
     /// Where chance begins. Profilers of different threads should have different ones; profiles that shall be merged
     /// need the same `encoding_seed`.
     pub seed: u64,
@@ -88,6 +103,7 @@ impl Default for Config {
             encoding: Encoding::Rotation,
             starts: Starts::Skips,
             ageing: Ageing::None,
+            keeping: Keeping::Concise,
             seed: 1,
             encoding_seed: 1,
         }
@@ -106,6 +122,9 @@ impl Config {
         in_range("memory", self.memory as u64, 1, MAX_MEMORY as u64)?;
         match self.ageing {
             Ageing::None => Ok(()),
+            Ageing::Decay { .. } if self.keeping == Keeping::Counting => {
+                Err(Invalid::new("ageing", "decay", "none or window, for a counting sample"))
+            }
             Ageing::Decay { epoch, .. } | Ageing::Window { epoch } => in_range("epoch", epoch, 1, 1 << 62),
         }
     }

@@ -1,8 +1,10 @@
-//! The concise sample: identities with counts in a fixed amount of memory.
+//! Identities with counts in a fixed amount of memory.
 //!
-//! Gibbons and Matias (SIGMOD 1998), as sections 2.1 and 2.3 of the paper use it: each distinct identity costs one entry
-//! however often it was sampled. When it no longer fits, the caller thins the sample by a ratio, which replaces every
-//! count c by Binomial(c, ratio) and drops what became zero, and samples more seldom from then on.
+//! Gibbons and Matias (SIGMOD 1998): each distinct identity costs one entry however often it was sampled. When it no longer
+//! fits, the caller thins the list. As a *concise sample*, which sections 2.1 and 2.3 of the paper use, it replaces every
+//! count c by Binomial(c, ratio) and drops what became zero, and samples more seldom from then on. As a *counting sample*
+//! it lets less in from then on, and drops what would probably not have come in; what stays keeps its count, and stands
+//! for those that were dropped.
 //!
 //! Three arrays of fixed size: the entries in the order of their arrival, their descriptions one after the other in the
 //! same order (so that an entry needs no pointer to its own), and an open-addressed index of entry numbers. Nothing is
@@ -15,13 +17,22 @@
 use super::random::{Random, Ratio, mix};
 
 /// One distinct subpath of the sample.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Entry {
-    pub id: u64,
+    id: [u32; 2],
     pub count: u32,
+    /// How many samples are not counted, in the mean: those before it came in, and those of entries that were dropped.
+    pub missed: f32,
     pub length: u16,
     /// How many bytes of the arena describe it; 0 if it has no description.
     pub bytes: u16,
+}
+
+impl Entry {
+    /// The identity of the subpath.
+    pub fn id(&self) -> u64 {
+        u64::from(self.id[1]) << 32 | u64::from(self.id[0])
+    }
 }
 
 /// A place of the index without an entry.
@@ -101,7 +112,14 @@ impl HotList {
 
     /// Counts a subpath. A new one gets the description that `encode` appends to the given bytes, up to the given
     /// limit; `encode` says whether it fitted. A description that is longer than a quarter of the arena is not kept.
-    pub fn add(&mut self, id: u64, length: u16, encode: impl Fn(&mut Vec<u8>, usize) -> bool) -> Added {
+    /// `missed` samples of it were not let in.
+    pub fn add(
+        &mut self,
+        id: u64,
+        length: u16,
+        missed: f32,
+        encode: impl Fn(&mut Vec<u8>, usize) -> bool,
+    ) -> Added {
         let place = match self.find(id, length) {
             Ok(entry) => return self.increment(entry),
             Err(place) => place,
@@ -120,19 +138,43 @@ impl HotList {
         }
         let bytes = u16::try_from(self.arena.len() - start).expect("limited");
         self.index[place] = u32::try_from(self.entries.len()).expect("fewer than 2^32 entries");
-        self.entries.push(Entry { id, count: 1, length, bytes });
+        self.entries.push(Entry { id: [id as u32, (id >> 32) as u32], count: 1, missed, length, bytes });
         Added::Counted
+    }
+
+    /// Counts a subpath if it is in the list.
+    pub fn count_known(&mut self, id: u64, length: u16) -> bool {
+        let Ok(entry) = self.find(id, length) else { return false };
+        let count = &mut self.entries[entry].count;
+        *count = count.saturating_add(1);
+        true
     }
 
     /// Keeps each sample with the probability `ratio`.
     pub fn thin(&mut self, ratio: Ratio, random: &mut Random) {
+        self.keep(|entry| {
+            let count = random.binomial(u64::from(entry.count), ratio);
+            entry.count = u32::try_from(count).expect("fewer than before");
+            count > 0
+        });
+    }
+
+    /// Of what was let in with one chance in `before`, drops what has none in `now`.
+    pub fn raise(&mut self, before: u64, now: u64, random: &mut Random) {
+        self.keep(|entry| {
+            let missed = stays(u64::from(entry.count), f64::from(entry.missed), before, now, random);
+            entry.missed = missed.unwrap_or_default() as f32;
+            missed.is_some()
+        });
+    }
+
+    /// Changes all entries, and drops those that are not wanted any more.
+    fn keep(&mut self, mut wants: impl FnMut(&mut Entry) -> bool) {
         let (mut kept, mut from, mut to) = (0, 0, 0);
         for at in 0..self.entries.len() {
             let mut entry = self.entries[at];
             let bytes = usize::from(entry.bytes);
-            entry.count =
-                u32::try_from(random.binomial(u64::from(entry.count), ratio)).expect("fewer than before");
-            if entry.count > 0 {
+            if wants(&mut entry) {
                 self.arena.copy_within(from..from + bytes, to);
                 to += bytes;
                 self.entries[kept] = entry;
@@ -144,8 +186,8 @@ impl HotList {
         self.arena.truncate(to);
         self.index.fill(FREE);
         for at in 0..kept {
-            let Entry { id, length, .. } = self.entries[at];
-            if let Err(place) = self.find(id, length) {
+            let entry = &self.entries[at];
+            if let Err(place) = self.find(entry.id(), entry.length) {
                 self.index[place] = u32::try_from(at).expect("fewer than 2^32 entries");
             }
         }
@@ -176,10 +218,22 @@ impl HotList {
                 return Err(place);
             }
             let found = &self.entries[entry as usize];
-            if found.id == id && found.length == length {
+            if found.id() == id && found.length == length {
                 return Ok(entry as usize);
             }
             place = if place + 1 == places { 0 } else { place + 1 };
         }
     }
+}
+
+/// Whether an entry of a counting sample stays when the threshold rises, and how many of its samples are missing then.
+///
+/// It was let in with one chance in `before`; with one in `now` it would have been let in by the same sample, or a later one,
+/// or not (Gibbons and Matias 1998, section 3.2). There its count would become that from then on. Here it keeps its count,
+/// and is worth more by what could as well have been dropped (Horvitz and Thompson 1952): for what was seen often, that is next to nothing.
+pub(super) fn stays(count: u64, missed: f64, before: u64, now: u64, random: &mut Random) -> Option<f64> {
+    let chance = 1.0 / now as f64;
+    let dropped = (1.0 - before as f64 * chance) * (1.0 - chance).powf(count as f64 - 1.0);
+    let count = count as f64;
+    (random.unit() > dropped).then(|| (count + missed) / (1.0 - dropped) - count)
 }

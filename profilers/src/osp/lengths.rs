@@ -142,6 +142,16 @@ impl Lengths {
         u32::from(self.longest)
     }
 
+    /// How many lengths there are.
+    pub(super) fn count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Which of the lengths, ascending, this one is.
+    pub(super) fn position(&self, length: u32) -> Option<usize> {
+        self.rows.binary_search_by_key(&length, |row| u32::from(row.length)).ok()
+    }
+
     /// All lengths, ascending, each with the probability that a draw yields it.
     #[must_use]
     pub fn probabilities(&self) -> Vec<(u32, f64)> {

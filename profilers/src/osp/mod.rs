@@ -25,7 +25,7 @@ mod report;
 mod sample;
 
 pub use census::{Census, census};
-pub use config::{Ageing, Config, Invalid, MAX_MEMORY, MAX_RATE, MIN_RATE, Starts, rate_for};
+pub use config::{Ageing, Config, Invalid, Keeping, MAX_MEMORY, MAX_RATE, MIN_RATE, Starts, rate_for};
 pub use describe::{BranchBits, Coder, Deltas, Nothing, Writer};
 pub use encoding::{Encoder, Encoding, least_rotation, period};
 pub use exhaustive::{Exhaustive, subpaths_of};

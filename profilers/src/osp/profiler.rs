@@ -13,19 +13,19 @@
 //! 4. *Samples started by a yieldpoint*: [`wanted`](Profiler::wanted) says at a tick whether and how long to sample,
 //!    [`passed`](Profiler::passed) reports an estimate of the blocks executed meanwhile, `finish` the subpath.
 //!
-//! When the hot list is full, the rate f grows by a quarter and the sample is thinned, until a tenth is free; the
-//! newcomer takes part in it. Deviation: the paper thins by f/f2. A sample starts once for f + E blocks, where E is the
+//! When the hot list is full, a concise sample is thinned, and the rate f grows by a quarter, until a tenth is free; the
+//! newcomer takes part in it. A counting sample leaves the rate as it is, and raises the threshold of entering the list. Deviation: the paper thins by f/f2. A sample starts once for f + E blocks, where E is the
 //! mean length, so we thin by (f + E)/(f2 + E); otherwise what was sampled at a low f would weigh too little.
 //!
-//! Invariant: each place of the execution so far was the start of a sample that is still counted with the same
+//! Invariant of a concise sample: each place of the execution so far was the start of a sample that is still counted with the same
 //! probability 1/(f + E) (under ageing: times what its age left of it). Nothing allocates after [`new`](Profiler::new),
 //! except [`sample`](Profiler::sample), which copies.
 
-use super::config::{Ageing, Config, Invalid, MAX_MEMORY, Starts};
+use super::config::{Ageing, Config, Invalid, Keeping, MAX_MEMORY, Starts};
 use super::describe::{Coder, Deltas, Writer};
 use super::encoding::Encoder;
 use super::hot_list::{Added, HotList};
-use super::random::Random;
+use super::random::{Random, Ratio};
 use super::sample::{LAST_RATE, Row, Sample, Stratum, quarter_more, ratio_of};
 use crate::BlockId;
 
@@ -58,6 +58,9 @@ pub struct Work {
 struct Past {
     list: HotList,
     rate: u64,
+    threshold: u64,
+    /// As [`Profiler::taken`].
+    taken: Box<[u64]>,
     blocks: f64,
 }
 
@@ -73,6 +76,10 @@ pub struct Profiler<C: Coder = Deltas> {
     /// Blocks before the running plan began; with weighted starts, all weight so far.
     settled: u64,
     rate: u64,
+    /// Of so many samples of what is not in the list, one enters: 1 but for a full counting sample.
+    threshold: u64,
+    /// Samples of each length, of a counting sample; otherwise nothing.
+    taken: Box<[u64]>,
     random: Random,
     encoder: Encoder,
     now: HotList,
@@ -107,7 +114,14 @@ impl<C: Coder> Profiler<C> {
         config.validate()?;
         let lists = if matches!(config.ageing, Ageing::Window { .. }) { 2 } else { 1 };
         let buffer: Vec<BlockId> = Vec::with_capacity(config.lengths.longest() as usize);
-        let fixed = size_of::<Self>() + buffer.capacity() * size_of::<BlockId>() + config.lengths.bytes();
+        let taken = match config.keeping {
+            Keeping::Concise => 0,
+            Keeping::Counting => config.lengths.count(),
+        };
+        let fixed = size_of::<Self>()
+            + buffer.capacity() * size_of::<BlockId>()
+            + config.lengths.bytes()
+            + lists * taken * size_of::<u64>();
         let description = coder.expected_bytes(config.lengths.mean());
         let list = |memory: usize| HotList::within(memory.saturating_sub(fixed) / lists, description);
         let now = list(config.memory);
@@ -118,7 +132,14 @@ impl<C: Coder> Profiler<C> {
             let valid = format!("{}..={MAX_MEMORY} bytes for these lengths", enough.unwrap_or(MAX_MEMORY));
             return Err(Invalid::new("memory", config.memory.to_string(), valid));
         }
-        let past = (lists == 2).then(|| Past { list: list(config.memory), rate: config.rate, blocks: 0.0 });
+        let taken = vec![0; taken].into_boxed_slice();
+        let past = (lists == 2).then(|| Past {
+            list: list(config.memory),
+            rate: config.rate,
+            threshold: 1,
+            taken: taken.clone(),
+            blocks: 0.0,
+        });
         let mut profiler = Self {
             skip: 1,
             missing: 0,
@@ -126,6 +147,8 @@ impl<C: Coder> Profiler<C> {
             buffer,
             settled: 0,
             rate: config.rate,
+            threshold: 1,
+            taken,
             random: Random::new(config.seed),
             encoder: Encoder::new(config.encoding, config.encoding_seed),
             now,
@@ -249,7 +272,9 @@ impl<C: Coder> Profiler<C> {
     /// All memory in bytes: never more than the cap, and always the same.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        let lists = self.now.bytes() + self.past.as_ref().map_or(0, |past| past.list.bytes());
+        let taken = |taken: &[u64]| std::mem::size_of_val(taken);
+        let past = self.past.as_ref().map_or(0, |past| past.list.bytes() + taken(&past.taken));
+        let lists = self.now.bytes() + taken(&self.taken) + past;
         size_of::<Self>()
             + self.buffer.capacity() * size_of::<BlockId>()
             + self.config.lengths.bytes()
@@ -259,9 +284,10 @@ impl<C: Coder> Profiler<C> {
     /// The sample as it is now, from which reports are made. The run is not disturbed: not even its chance.
     #[must_use]
     pub fn sample(&self) -> Sample {
-        let now = self.snapshot(&self.now, self.rate, self.aged + as_float(self.total() - self.epoch_start));
+        let blocks = self.aged + as_float(self.total() - self.epoch_start);
+        let now = self.snapshot(&self.now, self.rate, self.threshold, &self.taken, blocks);
         let Some(past) = &self.past else { return now };
-        let mut both = self.snapshot(&past.list, past.rate, past.blocks);
+        let mut both = self.snapshot(&past.list, past.rate, past.threshold, &past.taken, past.blocks);
         both.merge(now, &mut self.random.clone()).expect("of the same profiler");
         both
     }
@@ -293,11 +319,15 @@ impl<C: Coder> Profiler<C> {
         self.skip = self.plan.skip;
         let id = self.encoder.encode(subpath);
         let length = u16::try_from(subpath.len()).expect("lengths are at most 2^13");
+        if self.config.keeping == Keeping::Counting {
+            self.count_or_let_in(id, length, subpath);
+            return self.age();
+        }
         let coder = &self.coder;
         let encode = |bytes: &mut Vec<u8>, limit| coder.encode(subpath, &mut Writer::new(bytes, limit));
         let dead_time = self.dead_time();
         let mut newcomer = true;
-        let mut full = self.now.add(id, length, encode) == Added::Full;
+        let mut full = self.now.add(id, length, 0.0, encode) == Added::Full;
         while full {
             let rate = quarter_more(self.rate);
             if rate > LAST_RATE {
@@ -308,9 +338,36 @@ impl<C: Coder> Profiler<C> {
             self.work.thinnings += 1;
             self.now.thin(ratio, &mut self.random);
             newcomer = newcomer && self.random.happens(ratio);
-            full = !self.now.has_room() || (newcomer && self.now.add(id, length, encode) == Added::Full);
+            full = !self.now.has_room() || (newcomer && self.now.add(id, length, 0.0, encode) == Added::Full);
         }
         self.age();
+    }
+
+    /// Counts a subpath that is in the list, or lets it in with a chance.
+    fn count_or_let_in(&mut self, id: u64, length: u16, subpath: &[BlockId]) {
+        if let Some(at) = self.config.lengths.position(u32::from(length)) {
+            self.taken[at] += 1;
+        }
+        if self.now.count_known(id, length) {
+            return;
+        }
+        let coder = &self.coder;
+        let encode = |bytes: &mut Vec<u8>, limit| coder.encode(subpath, &mut Writer::new(bytes, limit));
+        let (list, random) = (&mut self.now, &mut self.random);
+        let mut newcomer = lets_in(1, self.threshold, random);
+        let mut full = newcomer && list.add(id, length, missed(self.threshold), encode) == Added::Full;
+        while full {
+            let threshold = quarter_more(self.threshold);
+            if threshold > LAST_RATE {
+                break;
+            }
+            list.raise(self.threshold, threshold, random);
+            newcomer = newcomer && lets_in(self.threshold, threshold, random);
+            self.threshold = threshold;
+            self.work.thinnings += 1;
+            full = !list.has_room()
+                || (newcomer && list.add(id, length, missed(self.threshold), encode) == Added::Full);
+        }
     }
 
     /// The mean length times 2^16 where the skip does not run during a sample.
@@ -332,10 +389,13 @@ impl<C: Coder> Profiler<C> {
             Ageing::Window { epoch } if passed >= epoch => {
                 let Some(past) = &mut self.past else { return };
                 std::mem::swap(&mut self.now, &mut past.list);
-                (past.rate, past.blocks) = (self.rate, as_float(passed));
+                std::mem::swap(&mut self.taken, &mut past.taken);
+                (past.rate, past.threshold, past.blocks) = (self.rate, self.threshold, as_float(passed));
                 self.now.clear();
+                self.taken.fill(0);
                 if past.list.distinct() * 2 < past.list.entry_limit() {
                     self.rate = (self.rate / 2).max(self.config.rate);
+                    self.threshold = (self.threshold / 2).max(1);
                 }
             }
             _ => return,
@@ -343,20 +403,32 @@ impl<C: Coder> Profiler<C> {
         self.epoch_start += passed;
     }
 
-    fn snapshot(&self, list: &HotList, rate: u64, blocks: f64) -> Sample {
+    fn snapshot(&self, list: &HotList, rate: u64, threshold: u64, taken: &[u64], blocks: f64) -> Sample {
         let priors = self.config.lengths.priors().into_iter();
-        let strata = priors.map(|(length, prior)| {
+        let strata = priors.enumerate().map(|(at, (length, prior))| {
             let lost = if self.config.starts == Starts::Weights { 0.0 } else { f64::from(length - 1) };
-            Stratum { length, prior, windows: (blocks - lost).max(0.0) }
+            let samples = taken.get(at).copied().unwrap_or(0);
+            Stratum { length, prior, samples, windows: (blocks - lost).max(0.0) }
         });
         let rows = list.rows().map(|(entry, bytes)| Row {
             length: u32::from(entry.length),
-            id: entry.id,
+            id: entry.id(),
             count: u64::from(entry.count),
+            missed: f64::from(entry.missed),
             blocks: self.coder.decode(bytes, usize::from(entry.length)),
         });
-        Sample::new(&self.config, rate, self.dead_time(), strata.collect(), rows.collect())
+        Sample::new(&self.config, rate, threshold, self.dead_time(), strata.collect(), rows.collect())
     }
+}
+
+/// Whether what had one chance in `before` has one in `now`, too.
+fn lets_in(before: u64, now: u64, random: &mut Random) -> bool {
+    before == now || random.happens(Ratio::new(before, now).expect("thresholds rise, up to 2^46"))
+}
+
+/// How many samples of a subpath pass in the mean before one in `threshold` lets it in.
+fn missed(threshold: u64) -> f32 {
+    (threshold - 1) as f32
 }
 
 /// Whether lists within a memory would have enough entries.

@@ -8,6 +8,13 @@
 //!   were executed. It needs neither f nor the law of the lengths, and stays true under thinning. Interval: Wilson's
 //!   for the proportion c/S (Wilson 1927), which stays sensible for small c, times W.
 //!
+//! A counting sample has c samples since a subpath was let into the list, and missed m in the mean: c + m takes the place of c.
+//! How many were missed is geometric where they were missed because the list was full: the interval reaches from that of c, as if
+//! none had been, up to that of c + m, widened by a quantile of the exponential distribution, squares added up.
+//!
+//! How often a subpath was executed *surely* is Chernoff's bound: with a smaller share p, c samples of S or more come about with a
+//! probability of at most exp(-S KL(c/S, p)). It is set to 2.5 % divided by the number of subpaths in the sample.
+//!
 //! With weighted starts, a subpath that begins with a block of weight w was sampled w times as often: its estimate is
 //! divided by w (Horvitz and Thompson 1952), W being the weight of all blocks.
 //!
@@ -15,12 +22,15 @@
 
 use super::config::{Invalid, Starts};
 use super::encoding::{Encoding, period};
-use super::sample::Sample;
+use super::sample::{Row, Sample};
 use crate::BlockId;
 use std::fmt;
 
 /// The quantile of the normal distribution with which 95 % lie within an interval.
 const QUANTILE: f64 = 1.959_964;
+
+/// A number of missed samples is below so many times its mean in 97.5 of 100 cases: the quantile of the exponential distribution.
+const MOST_MISSED: f64 = 3.688_879;
 
 /// How counts of samples become counts of executions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +56,9 @@ pub struct HotPath {
     pub estimate: f64,
     /// The 95 % confidence interval of that.
     pub interval: (f64, f64),
+    /// So often at least, and this holds with 97.5 % for all subpaths of the sample together: what to rank by. Of thousands of rare subpaths
+    /// some are sampled although they are rare, and of a length that is seldom sampled a single sample stands for many executions.
+    pub surely: f64,
 }
 
 /// The hottest subpaths of a sample, the hottest first.
@@ -106,21 +119,29 @@ impl Sample {
     /// All rows with their estimates, the largest first, cut after `k`.
     fn ranked(&self, k: usize, estimator: Estimator, weight: impl Fn(Option<&[BlockId]>) -> f64) -> Report {
         let mut paths = Vec::with_capacity(self.rows.len());
-        for rows in self.rows.chunk_by(|row, next| row.length == next.length) {
-            let of_length: u64 = rows.iter().map(|row| row.count).sum();
-            let stratum = self.strata.iter().find(|stratum| stratum.length == rows[0].length);
-            let (prior, windows) = stratum.map_or((1.0, 0.0), |stratum| (stratum.prior, stratum.windows));
-            for row in rows {
-                let (estimate, low, high) = match estimator {
-                    Estimator::Paper => paper(row.count, as_float(self.rate) / prior),
-                    Estimator::PostStratified => wilson(row.count, of_length, windows),
-                };
-                let blocks = row.blocks.clone();
-                let weight = weight(blocks.as_deref());
-                let interval = (low / weight, high / weight);
-                let (length, id, count) = (row.length, row.id, row.count);
-                paths.push(HotPath { length, id, blocks, count, estimate: estimate / weight, interval });
-            }
+        for row in &self.rows {
+            let Row { length, id, count, missed, .. } = *row;
+            let stratum = self.strata.iter().find(|stratum| stratum.length == length);
+            let (prior, samples, windows) =
+                stratum.map_or((1.0, 0, 0.0), |stratum| (stratum.prior, stratum.samples, stratum.windows));
+            let seen = as_float(count) + missed;
+            let (each, interval): (f64, &dyn Fn(f64) -> (f64, f64)) = match estimator {
+                Estimator::Paper => (as_float(self.rate) / prior, &poisson),
+                Estimator::PostStratified => {
+                    let all = as_float(samples).max(1.0);
+                    // With what is thought to have been missed it may be more than all there are.
+                    (windows / all, &move |count| wilson(count.min(all), all))
+                }
+            };
+            let low = interval(as_float(count)).0;
+            let high = seen + (interval(seen).1 - seen).max(0.0).hypot(missed * (MOST_MISSED - 1.0));
+            let blocks = row.blocks.clone();
+            let each = each / weight(blocks.as_deref());
+            let interval = (low * each, high * each);
+            let all = as_float(samples.max(count)).max(1.0);
+            let surely =
+                all * surely(as_float(count) / all, (self.rows.len() as f64 / 0.025).ln() / all) * each;
+            paths.push(HotPath { length, id, blocks, count, estimate: seen * each, interval, surely });
         }
         paths.sort_by(|a, b| {
             b.estimate.total_cmp(&a.estimate).then_with(|| (a.length, a.id).cmp(&(b.length, b.id)))
@@ -182,21 +203,32 @@ impl fmt::Display for Report {
     }
 }
 
-/// The paper's estimate, each sample standing for so many executions, with its interval.
-fn paper(count: u64, each: f64) -> (f64, f64, f64) {
-    let count = as_float(count);
+/// The interval of a number of samples by the paper.
+fn poisson(count: f64) -> (f64, f64) {
     let off = QUANTILE * count.sqrt();
-    (count * each, (count - off).max(0.0) * each, (count + off) * each)
+    ((count - off).max(0.0), count + off)
 }
 
-/// The post-stratified estimate with Wilson's interval.
-fn wilson(count: u64, samples: u64, windows: f64) -> (f64, f64, f64) {
-    let samples = as_float(samples);
-    let share = as_float(count) / samples;
+/// Wilson's interval for a number of samples among all.
+fn wilson(count: f64, samples: f64) -> (f64, f64) {
+    let share = count / samples;
     let square = QUANTILE * QUANTILE / samples;
     let centre = (share + square / 2.0) / (1.0 + square);
     let off = (share * (1.0 - share) * square + square * square / 4.0).sqrt() / (1.0 + square);
-    (share * windows, (centre - off).max(0.0) * windows, (centre + off).min(1.0) * windows)
+    ((centre - off).max(0.0) * samples, (centre + off).min(1.0) * samples)
+}
+
+/// The share p below `share` with KL(share, p) = `divergence`, in nats: what is surely exceeded.
+fn surely(share: f64, divergence: f64) -> f64 {
+    let part = |of: f64, by: f64| if of > 0.0 { of * (of / by).ln() } else { 0.0 };
+    let kl = |p: f64| part(share, p) + part(1.0 - share, 1.0 - p);
+    let (mut low, mut high) = (0.0, share);
+    // To a billionth of the share.
+    for _ in 0..30 {
+        let middle = f64::midpoint(low, high);
+        if kl(middle) > divergence { low = middle } else { high = middle }
+    }
+    low
 }
 
 fn as_float(count: u64) -> f64 {

@@ -149,6 +149,7 @@ fn samples_of_different_laws_do_not_merge() {
     assert!(sample.merge(of(five(), Encoding::Rotation), &mut random).is_ok());
     assert!(sample.merge(of(Lengths::powers_of_two(4).unwrap(), Encoding::Rotation), &mut random).is_err());
     let error = sample.merge(of(five(), Encoding::Xor), &mut random).unwrap_err().to_string();
-    let expected = "osp: the sample to merge cannot be xor of Skips; valid: rotation of Skips with the same lengths and seed";
+    let expected = "osp: the sample to merge cannot be xor of Skips, Concise, at 1000 blocks; \
+        valid: rotation of Skips, Concise, at 1000 blocks with the same lengths and seed";
     assert_eq!(error, expected);
 }

@@ -2,6 +2,7 @@
 
 mod ageing;
 mod chance;
+mod counting;
 mod coverage;
 mod describing;
 mod exhaustive;

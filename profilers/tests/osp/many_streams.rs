@@ -2,7 +2,7 @@
 
 use crate::streams::{below, graph, run};
 use holloway_profilers::osp::{
-    Bias, BranchBits, Config, Encoding, Estimator, Exhaustive, Lengths, Profiler, Random,
+    Bias, BranchBits, Config, Encoding, Estimator, Exhaustive, Keeping, Lengths, Profiler, Random,
 };
 
 /// How many programs; 100,000 take half a minute.
@@ -19,7 +19,9 @@ fn errors_stay_within_bounds() {
         let blocks = run(&graph, 500 + below(&mut random, 4_000) as usize, &mut random);
         let max = 1 + below(&mut random, 6) as u32;
         let bias = [Bias::Shorter, Bias::Uniform, Bias::Longer][below(&mut random, 3) as usize];
+        let keeping = [Keeping::Concise, Keeping::Counting][below(&mut random, 2) as usize];
         let config = Config {
+            keeping,
             memory: 2_500 + below(&mut random, 10_000) as usize,
             rate: 2 + below(&mut random, 20),
             lengths: Lengths::powers(max, bias).unwrap(),
@@ -38,14 +40,17 @@ fn errors_stay_within_bounds() {
         assert_eq!(profiler.total(), blocks.len() as u64);
         let sample = profiler.sample();
         for path in &sample.report(20, Estimator::PostStratified).unwrap().paths {
-            let of_length = |row: &&holloway_profilers::osp::Row| row.length == path.length;
-            let samples = sample.rows.iter().filter(of_length).map(|row| row.count).sum::<u64>() as f64;
+            let stratum =
+                sample.strata.iter().find(|stratum| stratum.length == path.length).expect("sampled");
+            let samples = stratum.samples as f64;
             let windows = (blocks.len() + 1 - path.length as usize) as f64;
             let truth = exact.count(path.blocks.as_deref().expect("described"));
             assert!(truth >= path.count, "{path:?} was executed {truth} times");
             // Bernstein's bound for the mean of `samples` draws.
             let share = truth as f64 / windows;
             let bound = (2.0 * share * (1.0 - share) * LOG / samples).sqrt() + 2.0 * LOG / (3.0 * samples);
+            // And of a geometric distribution, for what was missed before the subpath was let in.
+            let bound = bound + (sample.threshold - 1) as f64 * LOG / samples;
             let off = (path.estimate / windows - share).abs();
             assert!(off <= bound, "stream {stream}: {off} is beyond {bound}, {path:?}, truth {truth}");
         }

@@ -2,8 +2,8 @@
 
 use crate::streams::{below, graph, run, two_bodies};
 use holloway_profilers::osp::{
-    Ageing, BranchBits, Coder, Config, Encoding, Estimator, Lengths, Nothing, Plan, Profiler, Random, Row,
-    Starts,
+    Ageing, BranchBits, Coder, Config, Encoding, Estimator, Keeping, Lengths, Nothing, Plan, Profiler,
+    Random, Row, Starts,
 };
 use holloway_profilers::{BlockId, Graph};
 use std::collections::BTreeMap;
@@ -94,9 +94,12 @@ fn memory_never_exceeds_the_cap() {
     let mut random = Random::new(31);
     let graph = graph(300, &mut random);
     for (memory, max) in [(4 << 10, 5), (32 << 10, 5), (32 << 10, 10), (64 << 10, 10), (64 << 10, 13)] {
-        for ageing in [Ageing::None, Ageing::Window { epoch: 7_000 }] {
+        let ageings = [Ageing::None, Ageing::Window { epoch: 7_000 }];
+        let kinds =
+            ageings.map(|ageing| [Keeping::Concise, Keeping::Counting].map(|keeping| (ageing, keeping)));
+        for (ageing, keeping) in kinds.into_iter().flatten() {
             let lengths = Lengths::powers_of_two(max).unwrap();
-            let config = Config { memory, lengths, ageing, ..rolling(2, 1) };
+            let config = Config { memory, lengths, ageing, keeping, ..rolling(2, 1) };
             check_memory(Profiler::new(config.clone()).unwrap(), &graph, memory, &mut random);
             check_memory(Profiler::with_coder(config.clone(), Nothing).unwrap(), &graph, memory, &mut random);
             let bits = BranchBits::new(&graph);

@@ -1,7 +1,7 @@
 //! Subpaths: the most executed sequences of blocks, across loops and calls, how good the estimates of a sample are (Oren, Matias
 //! & Sagiv 2002), and what must hold.
 //!
-//! A sample is ranked by the lower ends of the intervals. Of a length that is seldom sampled a single sample stands for many executions,
+//! A sample is ranked by its estimates where they are sure up to a factor, and otherwise by how often subpaths were executed surely. Of a length that is seldom sampled a single sample stands for many executions,
 //! and of thousands of rare subpaths some have one: by their estimates these would be the hottest.
 //!
 //! Counts of subpaths that an encoding takes for the same are added up, for that is what the sample counted. Estimates are
@@ -13,7 +13,7 @@ use super::text::{counted, percent, place, score, table};
 use crate::source_lines::SourceLines;
 use holloway_bytecode::Position;
 use holloway_profilers::BlockId;
-use holloway_profilers::osp::{Encoder, period};
+use holloway_profilers::osp::{Encoder, Keeping, period};
 use holloway_vm::profiling::file::{
     EstimateRecord, ExactSubpathRecord, PlaceRecord, SubpathRecords, SubpathSampleRecord,
 };
@@ -24,6 +24,9 @@ const MOST_BLOCKS: usize = 24;
 
 /// Of how many of the most executed subpaths a sample is judged.
 const TOPS: [usize; 4] = [5, 10, 20, 50];
+
+/// An estimate may be ranked by that is at most so many times what is sure.
+const SURE: f64 = 2.0;
 
 /// What a subpath is for an encoding: its length and its identity.
 type Class = (u32, u64);
@@ -108,7 +111,7 @@ pub fn show(profile: &Profile, top: usize, wanted: &impl Fn(u32) -> bool) -> Str
         let truth = subpaths.exact.as_ref().map(|exact| classes(subpaths, exact, sampled, None));
         let known = |path: &&EstimateRecord| path.blocks.as_deref().is_none_or(touches);
         let mut paths: Vec<&EstimateRecord> = sampled.paths.iter().filter(known).collect();
-        paths.sort_by(|a, b| b.low.total_cmp(&a.low));
+        paths.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
         for (rank, path) in (1..).zip(paths.iter().take(top)) {
             let blocks = path.blocks.as_deref().unwrap_or_default();
             text += &format!("\n{rank:>3}. {}", estimate(path, sampled));
@@ -183,7 +186,16 @@ fn summary_of_sample(sampled: &SubpathSampleRecord) -> String {
     );
     if sampled.thinnings > 0 {
         let times = counted(sampled.thinnings, "time", "times");
-        text += &format!("  the list was full {times}: of {} samples these are left\n", sampled.taken);
+        let taken = sampled.taken;
+        text += &match sampled.list {
+            Keeping::Concise => format!("  the list was full {times}: of {taken} samples these are left\n"),
+            Keeping::Counting => {
+                let threshold = sampled.threshold;
+                format!(
+                    "  the list was full {times}: of {taken} samples these are counted, and of others one in {threshold} came in at last\n"
+                )
+            }
+        };
     }
     text
 }
@@ -209,6 +221,46 @@ fn classes(
     classes
 }
 
+/// What a sample is ranked by.
+fn rank(path: &EstimateRecord) -> f64 {
+    if path.surely * SURE >= path.estimate { path.estimate } else { path.surely }
+}
+
+/// A sampled subpath beside the truth, in executions of the run that has the truth.
+struct Judged {
+    class: Class,
+    estimate: f64,
+    interval: (f64, f64),
+    rank: f64,
+    /// How often it was executed.
+    run: u64,
+}
+
+/// A row of the table: how the first of the sample stand to the most executed ones, whose counts are `actual`, the largest first.
+fn judge(found: &[Judged], actual: &[u64], top: usize) -> Vec<String> {
+    let least = actual[top - 1];
+    let first = &found[..top.min(found.len())];
+    let right = first.iter().filter(|of| of.run >= least).count();
+    // What the interval cannot tell from one of the first is not wrong.
+    let cannot_tell = |of: &&Judged| of.interval.0 <= least as f64 && of.run as f64 >= of.interval.0;
+    let near = first.iter().filter(|of| of.run >= least || cannot_tell(of)).count();
+    let flow: u64 = first.iter().map(|of| of.run).sum();
+    let most: u64 = actual[..top].iter().sum();
+    let known = first.iter().filter(|of| of.run > 0);
+    let errors: Vec<f64> = known.map(|of| (of.estimate / of.run as f64 - 1.0).abs()).collect();
+    let within = first.iter().filter(|of| (of.interval.0..=of.interval.1).contains(&(of.run as f64))).count();
+    let mean = (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64);
+    vec![
+        top.to_string(),
+        format!("{:.2}", right as f64 / top as f64),
+        format!("{:.2}", near as f64 / top as f64),
+        percent(flow.into(), most.into()),
+        score(mean),
+        score(errors.iter().copied().reduce(f64::max)),
+        format!("{within} of {}", first.len()),
+    ]
+}
+
 /// How near the sample of one profile comes to the counts of another: of the most executed subpaths, how many the sample has among
 /// as many. Nothing if one side is not there.
 pub fn accuracy(estimate: &Profile, truth: &Profile) -> Option<String> {
@@ -229,45 +281,24 @@ pub fn accuracy(estimate: &Profile, truth: &Profile) -> Option<String> {
         (windows, _) if windows > 0.0 => all_of(length) / windows,
         _ => 0.0,
     };
-    let mut found: Vec<(f64, f64, f64, Class)> = sampled
-        .paths
-        .iter()
-        .filter(|path| both.contains(&path.length))
+    let sampled_too = sampled.paths.iter().filter(|path| both.contains(&path.length));
+    let mut found: Vec<Judged> = sampled_too
         .map(|path| {
-            let scale = scale(path.length);
-            (path.estimate * scale, path.low * scale, path.high * scale, (path.length, path.id))
+            let (class, scale) = ((path.length, path.id), scale(path.length));
+            Judged {
+                class,
+                estimate: path.estimate * scale,
+                interval: (path.low * scale, path.high * scale),
+                rank: rank(path) * scale,
+                run: all.get(&class).copied().unwrap_or_default(),
+            }
         })
         .collect();
-    found.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.3.cmp(&b.3)));
+    found.sort_by(|a, b| b.rank.total_cmp(&a.rank).then_with(|| a.class.cmp(&b.class)));
     let mut actual: Vec<u64> = all.values().copied().collect();
     actual.sort_unstable_by(|a, b| b.cmp(a));
-    let run = |class: &Class| all.get(class).copied().unwrap_or_default();
-    let mut rows = Vec::new();
-    for top in TOPS {
-        let Some(&least) = actual.get(top - 1) else { break };
-        let first = &found[..top.min(found.len())];
-        let right = first.iter().filter(|of| run(&of.3) >= least).count();
-        // What the interval cannot tell from one of the first is not wrong.
-        let near = first
-            .iter()
-            .filter(|of| run(&of.3) >= least || of.1 <= least as f64 && run(&of.3) as f64 >= of.1);
-        let flow: u64 = first.iter().map(|of| run(&of.3)).sum();
-        let most: u64 = actual[..top].iter().sum();
-        let known = first.iter().filter(|of| run(&of.3) > 0);
-        let errors: Vec<f64> = known.map(|of| (of.0 - run(&of.3) as f64).abs() / run(&of.3) as f64).collect();
-        let within = first.iter().filter(|of| (of.1..=of.2).contains(&(run(&of.3) as f64))).count();
-        let mean = errors.iter().sum::<f64>() / errors.len().max(1) as f64;
-        let worst = errors.iter().copied().fold(0.0, f64::max);
-        rows.push(vec![
-            top.to_string(),
-            format!("{:.2}", right as f64 / top as f64),
-            format!("{:.2}", near.count() as f64 / top as f64),
-            percent(flow.into(), most.into()),
-            score(Some(mean)),
-            score(Some(worst)),
-            format!("{within} of {}", first.len()),
-        ]);
-    }
+    let rows: Vec<Vec<String>> =
+        TOPS.into_iter().filter(|&top| top <= actual.len()).map(|top| judge(&found, &actual, top)).collect();
     let mut text = format!(
         "subpaths: the most executed by osp's sample and in truth, by {}; {} in the sample, {} in truth\n",
         sampled.encoding,

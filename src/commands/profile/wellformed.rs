@@ -206,7 +206,7 @@ impl<'f> Look<'f> {
         let samples = subpaths.sampled.iter().flat_map(|of| [of.taken, of.abandoned, of.blocks]);
         let sum = all.chain(samples).chain(sampled.clone().map(|path| path.count)).map(u128::from).sum();
         self.sum(&"subpaths", sum);
-        let estimates = sampled.flat_map(|path| [path.estimate, path.low, path.high]);
+        let estimates = sampled.flat_map(|path| [path.estimate, path.low, path.high, path.surely]);
         let windows = subpaths.sampled.iter().flat_map(|of| of.lengths.iter().map(|of| of.windows));
         if let Some(value) = estimates.chain(windows).find(|value| !(0.0..=MOST as f64).contains(value)) {
             self.wrong(format_args!("subpaths were executed {value} times by estimate"));

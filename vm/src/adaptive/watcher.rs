@@ -403,7 +403,7 @@ mod tests {
         let mut arms = vec![100, 0];
         let mut times = 0;
         for tick in 0..ticks {
-            let counts = if tick / each % 2 == 0 { (1, 100, 0) } else { (1, 0, 100) };
+            let counts = if (tick / each).is_multiple_of(2) { (1, 100, 0) } else { (1, 0, 100) };
             if !watcher.tick(behaviour(&[counts]), CallGraph::new) {
                 continue;
             }

@@ -8,7 +8,7 @@
 use super::{PlaceRecord, Writer};
 use crate::profiling::{CollectedSubpaths, SampledSubpaths};
 use holloway_profilers::BlockId;
-use holloway_profilers::osp::{Encoder, Encoding, Exhaustive, Row, Stratum, census};
+use holloway_profilers::osp::{Encoder, Encoding, Exhaustive, Keeping, Row, Stratum, census};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,15 +85,19 @@ pub struct SubpathSampleRecord {
     pub at_loops: bool,
     /// Are the estimates shares of what is not known, because ticks start samples.
     pub by_ticks: bool,
+    /// What a full list did.
+    pub list: Keeping,
     /// The mean number of blocks between samples, at the end.
     pub rate: u64,
+    /// Of so many samples of what was not in a counting list, one came in at the end.
+    pub threshold: u64,
     /// Blocks that were passed; with ticks, what these are taken for.
     pub blocks: u64,
     /// Subpaths that were completed, and those that were not.
     pub taken: u64,
     /// See above.
     pub abandoned: u64,
-    /// How often a full list was thinned.
+    /// How often a list was full.
     pub thinnings: u64,
     /// Bytes of one thread's profiler, descriptions included.
     pub bytes: u64,
@@ -120,6 +124,8 @@ pub struct EstimateRecord {
     pub low: f64,
     /// to here.
     pub high: f64,
+    /// So often at least, surely for all subpaths of the sample together.
+    pub surely: f64,
     /// Its blocks, by their positions in the table, of the first that was sampled; null if it was not described.
     pub blocks: Option<Vec<u32>>,
 }
@@ -222,7 +228,9 @@ fn sample_record(found: &SampledSubpaths, blocks: &Blocks) -> SubpathSampleRecor
         encoding_seed: sample.encoding_seed,
         at_loops: options.at_loops,
         by_ticks: options.is_by_ticks(),
+        list: sample.keeping,
         rate: sample.rate,
+        threshold: sample.threshold,
         blocks: found.blocks,
         taken: work.taken,
         abandoned: work.abandoned,
@@ -240,6 +248,7 @@ fn sample_record(found: &SampledSubpaths, blocks: &Blocks) -> SubpathSampleRecor
                 estimate: row.estimate,
                 low: row.interval.0,
                 high: row.interval.1,
+                surely: row.surely,
                 blocks: row.blocks.as_deref().map(|path| blocks.of(path)),
             })
             .collect(),

@@ -3,8 +3,8 @@
 use super::{Keys, word};
 use crate::profiling::instrument::BlockInstrumentation;
 use holloway_profilers::osp::{
-    Ageing, Bias, Config, Encoding, Estimator, Lengths, MAX_LENGTH, MAX_MEMORY, MAX_RATE, MIN_RATE, Profiler,
-    Ratio, Starts,
+    Ageing, Bias, Config, Encoding, Estimator, Keeping, Lengths, MAX_LENGTH, MAX_MEMORY, MAX_RATE, MIN_RATE,
+    Profiler, Ratio, Starts,
 };
 use std::fmt::{self, Display};
 
@@ -27,6 +27,7 @@ pub(super) const OSP_KEYS: &[(&str, &str)] = &[
     ("starts", "`anywhere` or `loops`"),
     ("encoding", "`rotation`, `xor`, `random-xor` or `rolling`"),
     ("estimator", "`post-stratified` or `paper`"),
+    ("list", "`counting` or `concise`"),
     ("ageing", "`none`, `decay` or `window`"),
     ("epoch", "a number of blocks from 1 to 4611686018427387904"),
     ("keep", "a number from 1 to 99, in percent of the samples"),
@@ -95,6 +96,8 @@ pub struct OspOptions {
     pub encoding: Encoding,
     /// How counts of samples become estimates.
     pub estimator: Estimator,
+    /// What a full list does.
+    pub list: Keeping,
     /// How the profile forgets.
     pub ageing: OspAgeing,
     /// For skips and lengths; each thread's is another.
@@ -145,6 +148,7 @@ impl OspOptions {
                 }
                 OspAgeing::Window(epoch) => Ageing::Window { epoch },
             },
+            keeping: self.list,
             seed: self.seed.wrapping_add(u64::from(thread).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
             encoding_seed: 1,
         })
@@ -159,6 +163,7 @@ const ESTIMATORS: &[(&str, Estimator)] =
     &[("post-stratified", Estimator::PostStratified), ("paper", Estimator::Paper)];
 const SKIPS: &[(&str, SubpathSkip)] =
     &[("decrement", SubpathSkip::Decrement), ("call", SubpathSkip::Call), ("burst", SubpathSkip::Burst)];
+const LISTS: &[(&str, Keeping)] = &[("counting", Keeping::Counting), ("concise", Keeping::Concise)];
 const AGEINGS: &[(&str, u8)] = &[("none", 0), ("decay", 1), ("window", 2)];
 
 /// The exponent of a length that must be a power of two.
@@ -189,6 +194,15 @@ pub(crate) fn blocks_told(
         Some(SubpathSkip::Decrement) if exact.is_none() => Some(BlockInstrumentation::Decrement),
         Some(_) => Some(BlockInstrumentation::Call),
         None => exact.map(|_| BlockInstrumentation::Call),
+    }
+}
+
+/// What a full list does if nothing is said: the paper's estimates are those of the paper's samples, and what decays is thinned
+/// anyway.
+fn usual_list(estimator: Estimator, decays: bool) -> Keeping {
+    match estimator {
+        Estimator::PostStratified if !decays => Keeping::Counting,
+        _ => Keeping::Concise,
     }
 }
 
@@ -245,6 +259,7 @@ pub(super) fn osp(keys: &Keys<'_>) -> Result<OspOptions, String> {
     if ageing == 0 && keys.text("epoch").is_some() || ageing != 1 && keys.text("keep").is_some() {
         return Err("epoch is of ageing=decay and ageing=window, keep of ageing=decay".into());
     }
+    let list = keys.one_of("list", LISTS, usual_list(estimator, ageing == 1))?;
     let options = OspOptions {
         memory: memory(keys)?,
         rate: within("rate", RATE, MIN_RATE..=MAX_RATE)?,
@@ -252,6 +267,7 @@ pub(super) fn osp(keys: &Keys<'_>) -> Result<OspOptions, String> {
         at_loops,
         encoding,
         estimator,
+        list,
         ageing: match ageing {
             0 => OspAgeing::None,
             1 => OspAgeing::Decay(epoch, keep),
@@ -290,6 +306,9 @@ impl Display for OspOptions {
         write!(f, ",encoding={encoding},skip={}", word(SKIPS, self.skip))?;
         if self.estimator != Estimator::PostStratified {
             write!(f, ",estimator={}", word(ESTIMATORS, self.estimator))?;
+        }
+        if self.list != usual_list(self.estimator, matches!(self.ageing, OspAgeing::Decay(..))) {
+            write!(f, ",list={}", word(LISTS, self.list))?;
         }
         match self.ageing {
             OspAgeing::None => {}

@@ -5,7 +5,7 @@ use holloway_profilers::osp::{
     Bias, BranchBits, Config, Encoding, Estimator, Exhaustive, Keeping, Lengths, Profiler, Random,
 };
 
-/// How many programs; 100,000 take half a minute.
+/// How many programs, unless `OSP_STREAMS` says otherwise; 100,000 take a minute.
 const STREAMS: u64 = 2_000;
 
 /// ln(2/δ) with δ = 10^-10: an estimate is beyond its bound with probability δ, about a million estimates are looked at.
@@ -13,7 +13,8 @@ const LOG: f64 = 23.7;
 
 #[test]
 fn errors_stay_within_bounds() {
-    for stream in 0..STREAMS {
+    let streams = std::env::var("OSP_STREAMS").map_or(STREAMS, |number| number.parse().expect("a number"));
+    for stream in 0..streams {
         let mut random = Random::new(stream);
         let graph = graph(2 + below(&mut random, 60) as u32, &mut random);
         let blocks = run(&graph, 500 + below(&mut random, 4_000) as usize, &mut random);

@@ -57,8 +57,16 @@ fn path(folder: &Path, name: &str) -> String {
 fn all_kinds_of_counts_add_up() {
     let folder = folder("profile_merge");
     let program = file(&folder, "twice.hol", PROGRAM);
-    let compiled =
-        ["edges", "blpp", "pep:samples=8,stride=3", "kblpp:k=3", "calls", "cbs:depth=all", "icache"];
+    let compiled = [
+        "edges",
+        "blpp",
+        "pep:samples=8,stride=3",
+        "kblpp:k=3",
+        "calls",
+        "cbs:depth=all",
+        "icache",
+        "osp:rate=9",
+    ];
     let traced = ["btb:depth=4,period=17,exact=yes"];
     for (name, levels, specs) in
         [("code", ["o0", "o1"], &compiled[..]), ("traces", ["interp"; 2], &traced[..])]
@@ -70,8 +78,11 @@ fn all_kinds_of_counts_add_up() {
         assert_eq!((seen.code, &*seen.out), (Some(0), ""), "{}", seen.err);
         assert!(seen.err.starts_with("3 profiles of "), "{}", seen.err);
         let [one, other, sum] = [&a, &b, &c].map(|file| json(file));
-        for part in ["exact", "sampled", "iterated", "calls", "traces", "work"] {
-            for key in ["count", "weight", "ticks", "taken", "items", "samples", "flow", "hash_operations"] {
+        for part in ["exact", "sampled", "iterated", "calls", "traces", "work", "subpaths"] {
+            let of_estimates = ["estimate", "windows", "surely"];
+            let of_counts =
+                ["count", "weight", "ticks", "taken", "items", "samples", "flow", "hash_operations"];
+            for key in of_counts.into_iter().chain(of_estimates) {
                 let (expected, found) =
                     (2.0 * sum_of(&one[part], key) + sum_of(&other[part], key), sum_of(&sum[part], key));
                 assert!((expected - found).abs() <= 1e-6 * expected, "{part} {key}: {expected}, but {found}");
@@ -107,6 +118,10 @@ fn what_cannot_be_added_is_named() {
         assert!(parts.iter().all(|part| seen.err.contains(part)), "{}", seen.err);
         assert!(!Path::new(&out).exists());
     }
+    run(&b, &program, "o1", &["subpaths"]);
+    let seen = merge(&[&out, &b, &b]);
+    assert_eq!(seen.code, Some(2));
+    assert!(seen.err.contains("what `subpaths` finds cannot be added"), "{}", seen.err);
     run(&b, &program, "o1", &["calls", "oneshot"]);
     let seen = merge(&[&out, &b, &b]);
     assert_eq!(seen.code, Some(0), "{}", seen.err);

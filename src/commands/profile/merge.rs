@@ -1,10 +1,12 @@
 //! `holloway profile merge`: the counts of several runs of one program, added up (open question M4 of Shye et al.: several runs, several
 //! inputs).
 //!
-//! What is added: counts and samples of paths, branches and calls, and the weights of branch traces. Numbers of versions and branches
+//! What is added: counts and samples of paths, branches and calls, the weights of branch traces, and estimates of subpaths. Numbers of versions and branches
 //! mean something in one file only, so tables are joined by what they mean: a version is the same in two files if it is the same
 //! piece of code by all that is said of it and no path number means two things. What belongs to one run is left out and named: bursts
-//! of `oneshot`, estimates over time, threads.
+//! of `oneshot`, estimates over time, threads. Exact counts of subpaths are refused: a file has only the most executed ones.
+
+mod subpaths;
 
 use super::diff::same_program;
 use super::load::load;
@@ -22,7 +24,7 @@ use holloway_vm::profiling::{CallRecord, ContextRecord, LostRecord};
 use std::collections::BTreeMap;
 
 /// Profilers whose counts can be added.
-const ADDABLE: &[&str] = &["edges", "blpp", "pep", "kblpp", "calls", "cbs", "icache", "btb"];
+const ADDABLE: &[&str] = &["edges", "blpp", "pep", "kblpp", "calls", "cbs", "icache", "btb", "osp"];
 /// What specs say only where they have a seed, if it is as usual.
 const BESIDE_A_SEED: &[&str] = &["spread=25", "skip=round-robin", "overrun=ignore"];
 /// Profilers that are left out.
@@ -163,6 +165,7 @@ fn merged(profiles: &[Profile]) -> ProfileFile {
     forest(&mut sum, &files, &names);
     calls(&mut sum, &files);
     traces(&mut sum, &files, &names);
+    subpaths::add(&mut sum, &files);
     for other in &files[1..] {
         for (reason, count) in &other.dropped {
             *sum.dropped.entry(reason.clone()).or_default() += count;

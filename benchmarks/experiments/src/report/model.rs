@@ -107,9 +107,9 @@ pub struct Check {
     pub paper: String,
     /// What counts as reproduced: `at most 1.2 %`.
     pub target: String,
-    /// What was measured; nothing if it is not a number or is missing.
+    /// What was measured; nothing if it is not a number or is missing. It must be finite: JSON has no other numbers.
     pub measured: Option<Measured>,
-    /// What was measured, as text.
+    /// What was measured, as text, without the interval, which is written beside it; if empty, the number of `measured` is shown.
     pub shown: String,
     /// How that stands to the paper.
     pub verdict: Verdict,
@@ -312,6 +312,6 @@ pub struct SourcePath {
     pub first: u32,
     /// The text of the lines.
     pub lines: Vec<String>,
-    /// Which of the lines it goes through, counted from `first`.
+    /// Which of the lines it goes through: 0 is the first of `lines`. A line that it goes through several times is there as often.
     pub on_path: Vec<u32>,
 }

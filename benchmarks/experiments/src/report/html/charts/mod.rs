@@ -66,7 +66,7 @@ pub fn draw(id: &str, figure: &Figure) -> Vec<Element> {
                 );
                 classed("p", "note").text(text)
             });
-            [plot(chart)].into_iter().chain(note).collect()
+            [classed("div", "forest").child(plot(chart))].into_iter().chain(note).collect()
         }
         Chart::Paths { paths } => vec![listing::draw(paths)],
     }

@@ -132,7 +132,7 @@ pub fn dump(program: Arc<VerifiedProgram>, dump: &DumpRequest<'_>) -> Result<Str
     // Cranelift recurses on large functions.
     Ok(with_deep_stack(|| {
         let look = |&function: &FunctionId| {
-            let request = Request { code: LOOKED_AT, function, entry, level: dump.level };
+            let request = Request { code: LOOKED_AT, function, entry, level: dump.level, marked: false };
             looker.look(&request, &NoProfile, &[&dump.stage]).1
         };
         dump.functions.iter().map(look).collect::<Vec<_>>().join("\n")

@@ -21,6 +21,8 @@ pub struct Jit {
     program: Arc<VerifiedProgram>,
     hierarchy: Hierarchy,
     model: Model,
+    /// For the versions of code that tell of blocks, if there are two.
+    marked: Option<Model>,
     target: Target,
     options: fn(crate::options::Level) -> Options,
 }
@@ -133,7 +135,8 @@ impl Jit {
     /// A compiler for a program in the virtual machine that the model describes. `Err` if there is none for this machine.
     pub fn new(program: Arc<VerifiedProgram>, model: Model, verify: bool) -> Result<Jit, String> {
         let hierarchy = Hierarchy::of(&program);
-        Ok(Jit { hierarchy, model, target: Target::native(verify)?, options: Options::of, program })
+        let (marked, target) = (model.marked(), Target::native(verify)?);
+        Ok(Jit { hierarchy, model, marked, target, options: Options::of, program })
     }
 
     /// The region of a request after all passes. `look` is called with each step's name and result.
@@ -144,8 +147,9 @@ impl Jit {
         notes: &mut Notes,
         look: &mut dyn FnMut(&'static str, &Region),
     ) -> Result<Region, String> {
-        let mark_calls = self.model.instrumentation.marks_calls();
-        let mark_blocks = self.model.blocks.clone();
+        let model = self.model_for(request);
+        let mark_calls = model.instrumentation.marks_calls();
+        let mark_blocks = model.blocks.clone();
         let options = Options { mark_calls, mark_blocks, ..(self.options)(request.level) };
         let entry = match request.entry {
             Entry::Method => RegionEntry::Method,
@@ -220,6 +224,11 @@ impl Jit {
         &self.model
     }
 
+    /// The same for one of the two versions of code.
+    pub fn model_for(&self, request: &Request) -> &Model {
+        self.marked.as_ref().filter(|_| request.marked).unwrap_or(&self.model)
+    }
+
     /// Compiles while somebody looks on.
     pub fn compile_watched(
         &self,
@@ -241,7 +250,8 @@ impl Jit {
         watch.finished(&region);
         let start = thread_time();
         let (code, frontend) = (request.code.0, self.target.frontend());
-        let lowered = lower::lower(&region, &self.program, &self.model, code, frontend, profile.order())?;
+        let model = self.model_for(request);
+        let lowered = lower::lower(&region, &self.program, model, code, frontend, profile.order())?;
         steps.push(("lower", thread_time().saturating_sub(start)));
         watch.lowered(&region, &lowered);
         let start = thread_time();

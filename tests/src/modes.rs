@@ -33,7 +33,7 @@ impl Mode {
 const INTERPRETED: &[&str] = &["tail", "loop", "gc-stress", "virtual-timer"];
 
 /// The modes with virtual time, besides the one that is named after it.
-const VIRTUAL: &[&str] = &["profiled", "profiled-deopt-7", "burst", "subpaths"];
+const VIRTUAL: &[&str] = &["profiled", "profiled-deopt-7", "burst", "subpaths", "versions"];
 
 /// All modes. The first is the one whose results `BLESS` writes down.
 pub const MODES: &[Mode] = &[
@@ -54,6 +54,7 @@ pub const MODES: &[Mode] = &[
     Mode { name: "profiled-deopt-7", apply: profiled_deopt },
     Mode { name: "burst", apply: burst },
     Mode { name: "subpaths", apply: subpaths },
+    Mode { name: "versions", apply: versions },
 ];
 
 /// The mode of this name.
@@ -161,6 +162,14 @@ fn subpaths(options: &mut VmOptions) {
     deopt_every(options, 31);
     options.timer = TimerSource::Virtual(61);
     let spec = "osp:rate=3,memory=4k".parse().expect("a profiler");
+    options.profile.add(spec).expect("each once");
+}
+
+/// Compiled code is left very often for its second version, which counts blocks, and that for the first.
+fn versions(options: &mut VmOptions) {
+    compiled(options, Level::O2);
+    options.timer = TimerSource::Virtual(37);
+    let spec = "osp:skip=versions,rate=3,stretch=100".parse().expect("a profiler");
     options.profile.add(spec).expect("each once");
 }
 

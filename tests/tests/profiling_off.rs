@@ -102,6 +102,8 @@ struct Seen {
     compilations: usize,
     /// Those that count something, by what they say themselves.
     counting: usize,
+    /// Second versions, which tell of blocks.
+    marked: usize,
     wrong: Vec<String>,
 }
 
@@ -171,6 +173,19 @@ impl Twice {
         }
     }
 
+    /// The version that tells of blocks: not the code that this is about. Without the mark in the request it would be.
+    fn marked(&self, request: &Request, profile: &dyn Profile) -> Result<Compiled, String> {
+        let real = self.jit.compile(request, profile)?;
+        let plain = self.jit.compile(&Request { marked: false, ..request.clone() }, profile)?;
+        let mut seen = self.seen.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        seen.marked += 1;
+        if real.bytes == plain.bytes {
+            let name = &self.program.functions[request.function.index()].name;
+            seen.wrong.push(format!("{name}: both versions are the same"));
+        }
+        Ok(real)
+    }
+
     fn both(&self, request: &Request, profile: &dyn Profile) -> Result<Compiled, String> {
         let mut look = Look { words: &self.words, traces: Traces::default() };
         let real = self.jit.compile_watched(request, profile, &mut look);
@@ -195,7 +210,7 @@ impl Twice {
 
 impl Compiler for Twice {
     fn compile(&self, request: &Request, profile: &dyn Profile) -> Result<Compiled, String> {
-        self.both(request, profile)
+        if request.marked { self.marked(request, profile) } else { self.both(request, profile) }
     }
 }
 
@@ -213,7 +228,7 @@ fn run(benchmark: &'static Benchmark, profile: ProfileOptions, every_method: boo
                 .filter(|_| every_method)
             {
                 let (code, function) = (CodeId(OTHERS + number), FunctionId(number));
-                let request = Request { code, function, entry: Entry::Method, level };
+                let request = Request { code, function, entry: Entry::Method, level, marked: false };
                 // What is refused is refused twice, which is compared as well.
                 let _ = twice.both(&request, &NoProfile);
             }
@@ -275,6 +290,24 @@ fn samples_of_calls_need_no_other_code() {
             counting => Err(format!("{counting} pieces of code count something")),
         }
     });
+}
+
+/// Samples of subpaths leave compiled code, or run another version of it in between.
+#[test]
+fn samples_of_subpaths_leave_the_code_as_it_is() {
+    for (spec, has_versions) in [("osp:skip=burst", false), ("osp:skip=versions", true)] {
+        // Those that run for long enough that the other version is wanted.
+        with_programs(&PROGRAMS[..3], |benchmark| {
+            let mut options = ProfileOptions::default();
+            options.add(spec.parse()?)?;
+            let seen = run(benchmark, options, false)?;
+            match (seen.counting, seen.marked > 0) {
+                (0, marked) if marked == has_versions => Ok(()),
+                (0, _) => Err(format!("{spec}: {} pieces of code tell of blocks", seen.marked)),
+                (counting, _) => Err(format!("{spec}: {counting} pieces of code count something")),
+            }
+        });
+    }
 }
 
 /// So that the other test can fail: each profiler by itself changes all code of which it wants to know something.

@@ -17,7 +17,9 @@ use holloway_tests::modes::mode;
 use holloway_tests::parallel::check_all;
 use holloway_tests::random::generate;
 use holloway_tests::run::compile;
-use holloway_vm::profiling::{Collected, CollectedSubpaths, ProfileOptions, SubpathSkip};
+use holloway_vm::adaptive::Advice;
+use holloway_vm::compiled::LogEvent;
+use holloway_vm::profiling::{Collected, CollectedSubpaths, ProfileOptions, SampledSubpaths, SubpathSkip};
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Outcome, Vm, VmOptions};
 use std::collections::BTreeMap;
@@ -48,6 +50,8 @@ const SETTINGS: &[Setting] = &[
     ("osr", Some(5), &["osp:skip=burst,rate=40,lengths=arbitrary,max-length=100", "calls", "blpp"]),
     ("tail", None, &["osp:rate=2,ageing=window,epoch=200,memory=8k", "edges", "btb:exact=yes"]),
     ("o2-gc-stress", Some(3), &["osp:skip=burst,memory=4k"]),
+    ("tail", Some(11), &["osp:skip=versions,rate=5,stretch=90"]),
+    ("virtual-timer", Some(7), &["osp:skip=versions,rate=9,stretch=1,max-length=16,bias=longer", "calls"]),
 ];
 
 struct Ran {
@@ -123,7 +127,7 @@ fn check(ran: &Ran) -> Result<u64, String> {
     if sampled.bytes > sampled.options.memory as u64 {
         return Err(format!("{} bytes", sampled.bytes));
     }
-    if sampled.options.skip == SubpathSkip::Burst {
+    if sampled.options.is_by_ticks() {
         for row in &sampled.sample.rows {
             let blocks = row.blocks.as_deref().ok_or("a subpath is not described")?;
             let mut pieces = threads.values().flatten();
@@ -204,6 +208,8 @@ fn subpaths_are_what_the_moves_say() {
 fn bursts_run_apart_from_what_wants_to_see_all() {
     for (specs, part) in [
         (["osp:skip=burst", "subpaths"], "wants to see all"),
+        (["osp:skip=versions", "subpaths"], "wants to see all"),
+        (["osp:skip=versions", "btb:backend=burst"], "different lengths"),
         (["osp:skip=burst", "btb"], "wants to see all"),
         (["osp", "btb:backend=burst"], "wants to see all"),
         (["osp:skip=burst", "btb:backend=burst"], "different lengths"),
@@ -224,7 +230,19 @@ const COMPILED: &[&str] = &["o0", "o1", "o2", "adaptive", "osr", "deopt-1", "deo
 
 /// What a program executes to its end: all subpaths, and two samples of them. Nothing if it does not come to its end.
 fn executed(text: &str, name: &str, specs: &[&str]) -> Result<Option<CollectedSubpaths>, String> {
+    // Whether a thread has to wait for another depends on when threads are switched: only where they wait.
     let program = compile(Path::new("subpaths.hol"), text)?;
+    let changes = |options: &mut VmOptions| options.timer = TimerSource::Virtual(u64::MAX);
+    Ok(execute(program, name, specs, changes)?.0)
+}
+
+/// The same with changes of the options; and what is to be compiled first when all that is done again.
+fn execute(
+    program: Arc<VerifiedProgram>,
+    name: &str,
+    specs: &[&str],
+    changes: impl FnOnce(&mut VmOptions),
+) -> Result<(Option<CollectedSubpaths>, Advice), String> {
     let mut profile = ProfileOptions::default();
     for spec in specs {
         profile.add(spec.parse()?)?;
@@ -232,11 +250,10 @@ fn executed(text: &str, name: &str, specs: &[&str]) -> Result<Option<CollectedSu
     let mut options = VmOptions { output: Box::new(std::io::sink()), profile, ..VmOptions::default() };
     (mode(name).apply)(&mut options);
     (options.stack_depth, options.fuel) = (100, Some(20 * FUEL));
-    // Whether a thread has to wait for another depends on when threads are switched: only where they wait.
-    options.timer = TimerSource::Virtual(u64::MAX);
+    changes(&mut options);
     let mut vm = Vm::new(program, options)?;
     let stopped = matches!(vm.run(), Outcome::Stopped(..));
-    Ok(vm.profile().subpaths.filter(|_| !stopped))
+    Ok((vm.profile().subpaths.filter(|_| !stopped), vm.advice()))
 }
 
 /// Compiled code tells of the same blocks in the same order as the interpreter, at all levels, wherever it is entered and left.
@@ -283,4 +300,119 @@ fn compiled_code_tells_of_the_blocks_that_the_interpreter_enters() {
     let compared = compared.into_inner();
     println!("{} programs, {compared} blocks", seeds.len());
     assert!(compared > 1000 * seeds.len() as u64, "there is little to compare");
+}
+
+/// The sample of a program with one thread, ticks coming after so many yieldpoints. All that a run without profilers compiles is compiled first.
+/// Counts pieces of code that tell of blocks.
+fn sampled(
+    text: &str,
+    name: &str,
+    ticks: u64,
+    spec: &str,
+    marked: &Arc<AtomicU64>,
+) -> Result<Option<SampledSubpaths>, String> {
+    let program = compile(Path::new("subpaths.hol"), text)?;
+    let (_, advice) =
+        execute(program.clone(), name, &[], |options| options.timer = TimerSource::Virtual(u64::MAX))?;
+    let marked = marked.clone();
+    let changes = |options: &mut VmOptions| {
+        options.timer = TimerSource::Virtual(ticks);
+        if !advice.compilations.is_empty() {
+            options.tiers.replay = Some(Arc::new(advice));
+        }
+        options.tiers.log = Some(Box::new(move |event, line| {
+            let counts =
+                event == LogEvent::Compile && line.contains(" marked #") && line.contains(" bytes, ");
+            marked.fetch_add(counts.into(), Ordering::Relaxed);
+        }));
+    };
+    let found = execute(program, name, &[spec], changes)?.0;
+    Ok(found.and_then(|found| found.sampled).filter(|sampled| sampled.threads == 1))
+}
+
+/// With two versions of the code, what is counted in a stretch is the same whichever code runs: the interpreter, whose moves are compared
+/// above, or the version that tells of blocks, wherever it is entered and left. And what is sampled was run, in stretches of all
+/// sizes.
+#[test]
+fn two_versions_of_code_count_the_same_blocks() {
+    let first = number("SUBPATH_SEED", 0);
+    let seeds: Vec<u64> = (first..first + number("SUBPATH_PROGRAMS", PROGRAMS / 2)).collect();
+    let (compared, found, marked) = (AtomicU64::new(0), AtomicU64::new(0), Arc::new(AtomicU64::new(0)));
+    check_all(
+        &seeds,
+        |seed| format!("seed {seed}"),
+        |&seed| {
+            let text = generate(seed).tree.program_text();
+            let name = COMPILED[seed as usize % COMPILED.len()];
+            // One stretch from the first yieldpoint to the end.
+            let spec = "osp:rate=9,skip=versions,stretch=1000000000,max-length=16";
+            let Some(interpreted) = sampled(&text, "tail", 1, spec, &marked)? else { return Ok(()) };
+            let Some(compiled) = sampled(&text, name, 1, spec, &marked)? else { return Ok(()) };
+            if interpreted.blocks != compiled.blocks || interpreted.sample != compiled.sample {
+                let (blocks, others) = (interpreted.blocks, compiled.blocks);
+                return Err(format!("{blocks} blocks are counted in the interpreter, {others} in {name}"));
+            }
+            compared.fetch_add(compiled.blocks, Ordering::Relaxed);
+            let Some(truth) = executed(&text, "tail", &["subpaths:max-length=16"])? else { return Ok(()) };
+            let Some((_, exact)) = &truth.exact else { return Err("nothing was counted".to_string()) };
+            for (ticks, stretch) in [(17, 1), (29, 40), (101, 700)] {
+                let spec = format!("osp:rate=5,skip=versions,stretch={stretch},max-length=16,seed={seed}");
+                let Some(some) = sampled(&text, name, ticks, &spec, &marked)? else { return Ok(()) };
+                for row in &some.sample.rows {
+                    let blocks = row.blocks.as_deref().ok_or("a subpath is not described")?;
+                    if exact.count(blocks) == 0 {
+                        return Err(format!("{blocks:?} was sampled in {name} by {spec}, and never run"));
+                    }
+                }
+                found.fetch_add(some.sample.samples(), Ordering::Relaxed);
+            }
+            Ok(())
+        },
+    );
+    let [compared, found, marked] = [&compared, &found, &*marked].map(|count| count.load(Ordering::Relaxed));
+    let programs = seeds.len() as u64;
+    println!(
+        "{programs} programs, {compared} blocks, {found} samples, {marked} pieces of code tell of blocks"
+    );
+    assert!(
+        compared > 500 * programs && found > 10 * programs && marked > 2 * programs,
+        "there is little to compare"
+    );
+}
+
+/// Loops that run for long, and threads that take turns with each tick.
+const BUSY: &str = "fn work(n: Int) -> Int {
+    var h = n
+    for i in 0..200000 { if (h ^ i) % 3 == 0 { h += i } else { h = h * 31 + 7 } }
+    h
+}
+fn main() {
+    println(work(1).toString())
+    let one = spawn(|| { work(2) })
+    let other = spawn(|| { work(3) })
+    println((one.join() + other.join()).toString())
+}
+";
+
+/// A tick is not lost because the way back from the last sample led into a loop that goes on, or because threads are switched by it.
+#[test]
+fn each_tick_starts_a_sample() {
+    for spec in ["osp:skip=burst", "osp:skip=versions,rate=100,stretch=1000"] {
+        for name in ["tail", "o2"] {
+            let mut profile = ProfileOptions::default();
+            profile.add(spec.parse().expect("a profiler")).expect("each once");
+            let mut options =
+                VmOptions { output: Box::new(std::io::sink()), profile, ..VmOptions::default() };
+            (mode(name).apply)(&mut options);
+            options.timer = TimerSource::Virtual(5_003);
+            let program = compile(Path::new("busy.hol"), BUSY).expect("it compiles");
+            let mut vm = Vm::new(program, options).expect("a machine");
+            vm.run();
+            let ticks = vm.statistics().ticks;
+            let found = vm.profile().subpaths.and_then(|found| found.sampled).expect("samples were taken");
+            let least = if found.options.skip == SubpathSkip::Burst { ticks * 9 / 10 } else { ticks * 5 };
+            let samples = found.sample.samples();
+            assert!(ticks > 100 && samples >= least, "{spec} in {name}: {samples} samples at {ticks} ticks");
+        }
+    }
 }

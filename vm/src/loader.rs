@@ -39,6 +39,8 @@ pub struct Method {
     pub threshold: u32,
     /// Machine code to call: its own, or its thunk; null before anything was compiled.
     pub entry: *const u8,
+    /// The same for calls from code that tells of blocks, where there are two versions of code.
+    pub marked: *const u8,
 }
 
 /// The classes that receivers of one call had: three of them with counts, and how often it was another one.
@@ -99,7 +101,8 @@ impl LoadedCode {
             .map(|(function, &start)| {
                 let code = base.wrapping_add(start);
                 let frame = function.registers.len();
-                Method { code, frame, invocations: 0, threshold: u32::MAX, entry: std::ptr::null() }.into()
+                let (entry, marked) = (std::ptr::null(), std::ptr::null());
+                Method { code, frame, invocations: 0, threshold: u32::MAX, entry, marked }.into()
             })
             .collect();
         LoadedCode {
@@ -221,7 +224,10 @@ impl LoadedCode {
         self.thunks = (first, distance);
         for (index, method) in self.methods.iter().enumerate() {
             // SAFETY: as above.
-            unsafe { (*method.get()).entry = first.wrapping_add(index * distance) };
+            unsafe {
+                (*method.get()).entry = first.wrapping_add(index * distance);
+                (*method.get()).marked = (*method.get()).entry;
+            }
         }
     }
 
@@ -245,6 +251,19 @@ impl LoadedCode {
             (*method).entry = entry.unwrap_or(thunk);
             (*method).code = if entry.is_some() { begin.wrapping_sub(1) } else { begin };
         }
+    }
+
+    /// The method has compiled code that tells of blocks, or has it no more.
+    pub fn set_marked(&self, function: FunctionId, entry: Option<*const u8>) {
+        let thunk = self.thunks.0.wrapping_add(function.index() * self.thunks.1);
+        // SAFETY: as above.
+        unsafe { (*self.methods[function.index()].get()).marked = entry.unwrap_or(thunk) };
+    }
+
+    /// Where a method begins that is called in the interpreter: at its first instruction, or at that which enters its compiled code.
+    pub fn begin(&self, function: FunctionId) -> *const u64 {
+        // SAFETY: methods live as long as the code.
+        unsafe { (*self.methods[function.index()].get()).code }
     }
 
     /// What the interpreter counts, for compilers.

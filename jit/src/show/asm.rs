@@ -274,11 +274,16 @@ impl Registers<'_> {
         let inside = inside.strip_suffix(']')?;
         let (base, offset) = inside.split_once(" + ").unwrap_or((inside, "0"));
         match self.holds.get(base)? {
-            Held::Address(bits) if immediate(offset)? == self.names.method_entry as u64 => {
+            Held::Address(bits) if self.is_method_entry(immediate(offset)?) => {
                 self.names.method(*bits).map(|name| Held::Code(format!("method {name}")))
             }
             _ => None,
         }
+    }
+
+    /// Does a method hold the address of its code at this offset.
+    fn is_method_entry(&self, offset: u64) -> bool {
+        self.names.method_entries.iter().any(|&entry| entry as u64 == offset)
     }
 }
 

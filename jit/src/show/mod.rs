@@ -71,13 +71,14 @@ impl Looker {
         (result, out)
     }
 
-    /// What is compiled: method, entry, level, number.
+    /// What is compiled: method, entry, level, which version, number.
     fn title(&self, request: &Request) -> String {
         let mut title = self.jit.program().functions[request.function.index()].name.to_string();
         if let Entry::Loop(pc) = request.entry {
             let _ = write!(title, " loop@{pc}");
         }
-        let _ = write!(title, " [{}", request.level.name());
+        let marked = if request.marked { " marked" } else { "" };
+        let _ = write!(title, " [{}{marked}", request.level.name());
         if request.code != LOOKED_AT {
             let _ = write!(title, " #{}", request.code.0);
         }

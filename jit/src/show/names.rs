@@ -16,8 +16,8 @@ pub struct Names {
     exits: i32,
     methods: BTreeMap<u64, FunctionId>,
     functions: Vec<String>,
-    /// Where a method holds the address of its code.
-    pub method_entry: i32,
+    /// Where a method holds the address of its code: of either version, if there are two.
+    pub method_entries: Vec<i32>,
 }
 
 impl Names {
@@ -52,7 +52,7 @@ impl Names {
         for (number, text) in program.strings.iter().enumerate() {
             add(model.string(StringId(number as u32)), format!("string {}", shortened(text)));
         }
-        let offsets = &model.context;
+        let (offsets, marked) = (&model.context, model.marked());
         let mut context = BTreeMap::from([
             (offsets.control, "control"),
             (offsets.classes, "classes"),
@@ -72,7 +72,7 @@ impl Names {
             exits: offsets.exits,
             methods,
             functions,
-            method_entry: model.method_entry,
+            method_entries: std::iter::once(model).chain(&marked).map(|model| model.method_entry).collect(),
         }
     }
 

@@ -183,8 +183,12 @@ pub(super) unsafe extern "C" fn interpret_from_compiled(
         let vm = &mut *vm;
         vm.position = Position::Stub(frame);
         let function = vm.code.function_of(method);
-        super::hot::count_invocation(vm, function);
-        (vm.code.address(function, 0), &raw const vm.program.functions[function.index()])
+        // Code that tells of blocks comes here for methods that only have other code.
+        let begin = vm.code.begin(function);
+        if begin == vm.code.address(function, 0) {
+            super::hot::count_invocation(vm, function);
+        }
+        (begin, &raw const vm.program.functions[function.index()])
     };
     // SAFETY: the program outlives its running.
     let definition = unsafe { &*definition };
@@ -271,7 +275,7 @@ pub(super) unsafe fn in_segment(
         leave::propagate(vm, frame);
         return 0;
     }
-    if vm.profiling.stays_interpreted() {
+    if vm.profiling.leaves_callers() {
         leave::leave_caller(vm, frame);
     }
     let thread = vm.threads.current_mut();

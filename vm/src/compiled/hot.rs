@@ -1,8 +1,9 @@
 //! From the interpreter into compiled code: methods and loops that were executed often are thought about, and where
-//! there is code, it is entered.
+//! there is code, it is entered. While blocks are counted in a stretch (`crate::profiling`), that is the second version, which
+//! tells of them; it is made when stretches came to a place a few times.
 
-use super::library::{ask, install_finished};
-use super::{Entry, Level, LogEvent, enter, report};
+use super::library::{ask, ask_version, install_finished};
+use super::{CodeId, Entry, Level, LogEvent, enter, report};
 use crate::adaptive::controller::{self as adaptive, Verdict};
 use crate::adaptive::queue::Urgency;
 use crate::interpreter::machine::Machine;
@@ -36,10 +37,12 @@ pub(crate) fn hot_loop(vm: *mut Machinery, machine: &mut Machine, often: bool) -
         }
         let Some((function, pc)) = vm.code.locate(machine.pc) else { return true };
         install_finished(vm);
-        if !vm.compiled.functions[function.index()].loops.contains_key(&pc) {
+        let marked = vm.profiling.enters_marked();
+        let entry = Entry::Loop(pc);
+        if !marked && vm.compiled.code(function, entry, false).is_none() {
             consider_loop(vm, function, pc, often);
         }
-        let Some(&id) = vm.compiled.functions[function.index()].loops.get(&pc) else { return true };
+        let Some(id) = vm.compiled.code(function, entry, marked) else { return true };
         let Some(object) = vm.compiled.map.get(id) else { return true };
         let address = object.address;
         // SAFETY: a frame has a header, which says how many calls may nest above it.
@@ -72,6 +75,45 @@ pub(crate) fn loop_has_code(vm: &mut Machinery, pc: *const u64, asks: bool) -> b
         ask(vm, function, Entry::Loop(pc), level, Urgency::InOrder);
     }
     vm.compiled.functions[function.index()].loops.contains_key(&pc)
+}
+
+/// In a stretch, a sample so often wants code that tells of blocks until it is made.
+const WANTED: u32 = 16;
+
+/// The thread stands at a loop header, or at the beginning of a method, in a stretch: the code there that tells of blocks. If there is
+/// none, it is asked for in time.
+fn marked_code(vm: &mut Machinery, function: FunctionId, entry: Entry) -> Option<CodeId> {
+    let level_of = |vm: &mut Machinery, entry| {
+        let code = vm.compiled.code(function, entry, false)?;
+        Some(vm.compiled.map.get(code)?.level)
+    };
+    // As the other version, which may have come to a higher level meanwhile; or that in whose code the loop is inlined.
+    let plain = level_of(vm, entry).or_else(|| level_of(vm, Entry::Method));
+    let level = plain.or(vm.compiled.options.level).unwrap_or(Level::O2);
+    let known = vm.compiled.code(function, entry, true);
+    let first = match entry {
+        Entry::Method => vm.compiled.options.method_threshold,
+        Entry::Loop(_) => vm.compiled.options.loop_steps,
+    };
+    let has_level = |vm: &Machinery, id| vm.compiled.map.get(id).is_some_and(|object| object.level >= level);
+    if known.is_some_and(|id| has_level(vm, id)) {
+        return known;
+    }
+    let wanted = vm.compiled.wanted.entry((function, entry)).or_default();
+    *wanted = wanted.saturating_add(1);
+    if *wanted >= WANTED.min(first) {
+        ask_version(vm, function, entry, level, true, Urgency::InOrder);
+    }
+    vm.compiled.code(function, entry, true)
+}
+
+/// The same at a back edge in the interpreter: is there code.
+pub(crate) fn loop_has_marked_code(vm: &mut Machinery, pc: *const u64) -> bool {
+    let Some((function, pc)) = vm.code.locate(pc) else { return false };
+    if vm.compiled.options.compiler.is_none() && vm.compiled.compiler.is_none() {
+        return false;
+    }
+    marked_code(vm, function, Entry::Loop(pc)).is_some()
 }
 
 /// A loop without code left the interpreter: is it time to think about it.
@@ -108,11 +150,16 @@ pub(crate) fn enter_method(vm: *mut Machinery, machine: &mut Machine) -> bool {
         let vm = unsafe { &mut *vm };
         // The loader put the function beside the opcode.
         let function = FunctionId((machine.word(0) >> 32) as u32);
-        let address = vm.code.compiled(function);
-        if !has_native_room(vm) {
+        let address = match vm.profiling.enters_marked() {
+            false => Some(vm.code.compiled(function)),
+            true => marked_code(vm, function, Entry::Method)
+                .and_then(|id| vm.compiled.map.get(id))
+                .map(|object| object.address),
+        };
+        let Some(address) = address.filter(|_| has_native_room(vm)) else {
             machine.pc = vm.code.address(function, 0);
             return true;
-        }
+        };
         (function, address)
     };
     enter::run_method(vm, machine, function, code)

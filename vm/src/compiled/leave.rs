@@ -88,6 +88,11 @@ pub(super) unsafe extern "C" fn deoptimize(ctx: *mut Context, at: u64, frame: *m
         propagate(vm, frame);
         return ctx as u64;
     }
+    // Its callers are of the same version. They would not leave by themselves: yieldpoints of what they call come first.
+    if object.marked && vm.profiling.leaves(true) {
+        vm.profiling.leaves_marked();
+        leave_caller(vm, frame);
+    }
     super::library::note_exit(vm, id, number, unwinding);
     let calling = site.frames.first().is_some_and(|frame| frame.calling);
     vm.profiling.leaves_in_block(site.told && !calling && !unwinding);
@@ -214,17 +219,19 @@ pub(super) fn propagate(vm: &mut Machinery, frame: *const u64) {
     }
 }
 
-/// The frame of a stub is to return to where its caller, if that is compiled code, goes on in the interpreter.
-pub(super) fn leave_caller(vm: &Machinery, frame: *const u64) {
+/// The frame of a stub is to return to where its caller, if that is compiled code that is to be left, goes on in the interpreter.
+pub(super) fn leave_caller(vm: &mut Machinery, frame: *const u64) {
     // SAFETY: `frame` is a frame pointer: above it lies the return address.
     unsafe {
         let returns = frame.add(1).cast_mut();
         let address = *returns as *const u8;
         if address != stubs::enter_return()
             && let Some(object) = vm.compiled.map.find(address)
-            && let Some(landing) = object.landing(address)
         {
-            *returns = landing as u64;
+            match object.landing(address).filter(|_| vm.profiling.leaves(object.marked)) {
+                Some(landing) => *returns = landing as u64,
+                None => vm.profiling.compiled_code_runs(),
+            }
         }
     }
 }

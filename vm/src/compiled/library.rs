@@ -59,6 +59,10 @@ pub(crate) struct CompiledState {
     pub(super) held: Vec<u64>,
     pub(super) area: Option<CodeArea>,
     pub(super) functions: Vec<FunctionState>,
+    /// The same for the versions that tell of blocks, if there are two of everything.
+    marked: Vec<FunctionState>,
+    /// How often a sample wanted such a version where there was none.
+    pub(super) wanted: BTreeMap<(FunctionId, Entry), u32>,
     pub(super) compiler: Option<Arc<dyn Compiler>>,
     queue: Option<Queue>,
     pub(crate) organizer: Organizer,
@@ -94,6 +98,8 @@ impl CompiledState {
             held: Vec::new(),
             area: None,
             functions: std::iter::repeat_with(FunctionState::default).take(functions).collect(),
+            marked: Vec::new(),
+            wanted: BTreeMap::new(),
             compiler: None,
             queue: None,
             next_code: 0,
@@ -107,6 +113,24 @@ impl CompiledState {
             yields: 0,
             options,
             statistics: TierStatistics::default(),
+        }
+    }
+
+    /// What is known of a function, for one of the two versions of its code.
+    fn state(&mut self, function: FunctionId, marked: bool) -> &mut FunctionState {
+        if marked && self.marked.is_empty() {
+            self.marked.resize_with(self.functions.len(), FunctionState::default);
+        }
+        let states = if marked { &mut self.marked } else { &mut self.functions };
+        &mut states[function.index()]
+    }
+
+    /// The code that is entered there, of one of the two versions.
+    pub(super) fn code(&mut self, function: FunctionId, entry: Entry, marked: bool) -> Option<CodeId> {
+        let state = self.state(function, marked);
+        match entry {
+            Entry::Method => state.method,
+            Entry::Loop(pc) => state.loops.get(&pc).copied(),
         }
     }
 
@@ -189,20 +213,33 @@ impl CompiledState {
 
 /// Asks for code, unless it (or code at a higher level) was asked for before.
 pub(crate) fn ask(vm: &mut Machinery, function: FunctionId, entry: Entry, level: Level, urgency: Urgency) {
+    ask_version(vm, function, entry, level, false, urgency);
+}
+
+/// The same for one of the two versions.
+pub(super) fn ask_version(
+    vm: &mut Machinery,
+    function: FunctionId,
+    entry: Entry,
+    level: Level,
+    marked: bool,
+    urgency: Urgency,
+) {
     if !start(vm) {
         return;
     }
-    let state = &mut vm.compiled.functions[function.index()];
+    let state = vm.compiled.state(function, marked);
     if state.refused.contains(&entry) || state.requested.get(&entry).is_some_and(|&asked| asked >= level) {
         return;
     }
     let promotes = state.requested.insert(entry, level).is_some();
-    let request = Request { code: CodeId(vm.compiled.next_code), function, entry, level };
+    let request = Request { code: CodeId(vm.compiled.next_code), function, entry, level, marked };
     vm.compiled.next_code += 1;
     if vm.compiled.options.log.is_some() {
         let why = report::reason(vm, &request, urgency);
         let what = report::name(&vm.program, function, entry);
-        let line = format!("{what}: {} #{} is asked for: {why}", level.name(), request.code.0);
+        let line =
+            format!("{what}: {} #{} is asked for: {why}", report::version(level, marked), request.code.0);
         vm.compiled.log(LogEvent::Compile, &line);
     }
     let synchronous = vm.compiled.options.synchronous || vm.compiled.options.replay.is_some();
@@ -305,13 +342,14 @@ fn finish(vm: &mut Machinery, done: Done) {
         Done::Compiled(request, result, time) => install(vm, request, result.map(|code| *code), time),
         Done::Dropped(request) => {
             vm.compiled.statistics.adaptive.dropped += 1;
-            let state = &mut vm.compiled.functions[request.function.index()];
+            let first = vm.compiled.options.loop_steps;
+            let state = vm.compiled.state(request.function, request.marked);
             state.requested.remove(&request.entry);
             match request.entry {
                 Entry::Method => vm.code.double_threshold(request.function),
                 Entry::Loop(pc) => {
                     let steps = state.steps.entry(pc).or_default();
-                    steps.1 = steps.0.saturating_add(vm.compiled.options.loop_steps);
+                    steps.1 = steps.0.saturating_add(first);
                 }
             }
             if vm.compiled.options.log.is_some() {
@@ -328,7 +366,7 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
     vm.compiled.statistics.compile_time += time;
     let refuse = |vm: &mut Machinery, why: String| {
         vm.compiled.statistics.refused += 1;
-        vm.compiled.functions[request.function.index()].refused.insert(request.entry);
+        vm.compiled.state(request.function, request.marked).refused.insert(request.entry);
         vm.compiled.log(LogEvent::Compile, &format!("{what}: stays interpreted: {why}"));
     };
     let mut compiled = match result {
@@ -341,8 +379,9 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
     }
     // A class that the code relies on may have got an instance while it was compiled, or gets one by this very code.
     if compiled.uninstantiated.iter().any(|class| vm.compiled.instantiated[class.index()]) {
-        vm.compiled.functions[request.function.index()].requested.remove(&request.entry);
-        return ask(vm, request.function, request.entry, request.level, Urgency::InOrder);
+        vm.compiled.state(request.function, request.marked).requested.remove(&request.entry);
+        let Request { function, entry, level, marked, .. } = request;
+        return ask_version(vm, function, entry, level, marked, Urgency::InOrder);
     }
     free_retired(vm);
     let Some(address) = allocate_code(vm, compiled.bytes.len(), &what) else {
@@ -364,7 +403,7 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
     let own_words = vm.program.functions[request.function.index()].code.len();
     statistics.count(request.level, &compiled, own_words, time);
     if vm.compiled.options.digests {
-        let identity = format!("{what} {}", request.level.name());
+        let identity = format!("{what} {}", report::version(request.level, request.marked));
         statistics.digest = compiled.digest(statistics.digest, identity.as_bytes());
     }
     for &class in &compiled.uninstantiated {
@@ -387,6 +426,7 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
         function: request.function,
         entry: request.entry,
         level: request.level,
+        marked: request.marked,
         address,
         before: Vec::new(),
         valid: true,
@@ -396,17 +436,20 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
     };
     report::map_code(vm, &object);
     vm.compiled.map.insert(object);
-    vm.compiled.method_order.installed();
-    let entry = match request.entry {
-        Entry::Method => vm.entry_of(request.function, request.level, address),
-        Entry::Loop(_) => address,
-    };
-    let state = &mut vm.compiled.functions[request.function.index()];
-    let old = match request.entry {
-        Entry::Method => {
+    match (request.entry, request.marked) {
+        (Entry::Method, true) => vm.code.set_marked(request.function, Some(address)),
+        (Entry::Method, false) => {
+            let entry = vm.entry_of(request.function, request.level, address);
             vm.code.set_compiled(request.function, Some(entry));
-            state.method.replace(request.code)
         }
+        (Entry::Loop(_), _) => {}
+    }
+    if !request.marked {
+        vm.compiled.method_order.installed();
+    }
+    let state = vm.compiled.state(request.function, request.marked);
+    let old = match request.entry {
+        Entry::Method => state.method.replace(request.code),
         Entry::Loop(pc) => state.loops.insert(pc, request.code),
     };
     if let Some(old) = old
@@ -449,6 +492,11 @@ pub(super) fn is_valid(vm: &Machinery, place: u64) -> bool {
     vm.compiled.map.get(CodeId((place >> 32) as u32)).is_some_and(|object| object.valid)
 }
 
+/// Is the code of a place to be left, because blocks are counted and it does not tell of them, or the other way round.
+pub(super) fn is_wrong_version(vm: &Machinery, place: u64) -> bool {
+    vm.compiled.map.get(CodeId((place >> 32) as u32)).is_some_and(|code| vm.profiling.leaves(code.marked))
+}
+
 /// Has the code of a place been replaced by code at a higher level.
 pub(super) fn is_superseded(vm: &Machinery, place: u64) -> bool {
     vm.compiled.map.get(CodeId((place >> 32) as u32)).is_some_and(|object| object.superseded)
@@ -467,7 +515,7 @@ pub(super) fn note_exit(vm: &mut Machinery, id: CodeId, site: u32, unwinding: bo
     let tables = &object.tables.sites[site as usize];
     let reason = match tables.reason {
         "call" if unwinding => "exception",
-        "call" if vm.profiling.stays_interpreted() => "sample",
+        "call" if vm.profiling.leaves(object.marked) => "sample",
         "call" => "invalid",
         reason => reason,
     };
@@ -524,19 +572,24 @@ fn invalidate(vm: &mut Machinery, id: CodeId) {
         return;
     }
     let (function, entry, superseded) = (object.function, object.entry, object.superseded);
+    let marked = object.marked;
     vm.compiled.statistics.invalidations += 1;
     if superseded {
         // It is not entered any more, and waits to be freed already.
         return leave::leave_frames(vm, id);
     }
     let first = vm.compiled.options.loop_steps;
-    let state = &mut vm.compiled.functions[function.index()];
+    let state = vm.compiled.state(function, marked);
     state.requested.remove(&entry);
     match entry {
         Entry::Method if state.method == Some(id) => {
             state.method = None;
-            vm.code.set_compiled(function, None);
-            vm.code.lower_threshold(function);
+            if marked {
+                vm.code.set_marked(function, None);
+            } else {
+                vm.code.set_compiled(function, None);
+                vm.code.lower_threshold(function);
+            }
         }
         Entry::Loop(pc) if state.loops.get(&pc) == Some(&id) => {
             state.loops.remove(&pc);

@@ -15,6 +15,8 @@ pub struct CodeObject {
     pub entry: Entry,
     /// How.
     pub level: Level,
+    /// It is the version that tells of blocks: entered only while these are counted.
+    pub marked: bool,
     /// Its first byte.
     pub address: *const u8,
     /// Where it lay before it was moved: frames finish there.
@@ -30,9 +32,9 @@ pub struct CodeObject {
 }
 
 impl CodeObject {
-    /// Is it the code that is entered.
+    /// Is it the code that is entered, unless blocks are counted.
     pub fn is_current(&self) -> bool {
-        self.valid && !self.superseded
+        self.valid && !self.superseded && !self.marked
     }
 
     /// The call that returns to this address.

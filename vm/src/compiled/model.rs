@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::heap::{self, LARGEST_CELL};
 use crate::layout::ClassRecord;
 use crate::loader::Method;
-use crate::profiling::{CounterNumbers, Instrumentation};
+use crate::profiling::{BlockInstrumentation, CounterNumbers, Instrumentation};
 use crate::vm::Machinery;
 use holloway_bytecode::{ClassId, FunctionId, InterfaceId, Native, StringId};
 use std::mem::offset_of;
@@ -195,6 +195,8 @@ pub struct Model {
     pub counters: Option<Arc<CounterNumbers>>,
     /// If blocks are told: the number of the first block of each method.
     pub blocks: Option<Arc<[u32]>>,
+    /// The same if they are told by a second version of the code only.
+    marked_blocks: Option<Arc<[u32]>>,
 }
 
 impl Model {
@@ -246,8 +248,19 @@ impl Model {
             watched: vm.compiled.watcher.is_some(),
             instrumentation: vm.profiling.instrumentation(),
             counters: vm.profiling.counter_numbers(),
-            blocks: vm.profiling.first_blocks(),
+            blocks: vm.profiling.instrumentation().blocks.and_then(|_| vm.profiling.first_blocks()),
+            marked_blocks: vm.profiling.has_versions().then(|| vm.profiling.first_blocks()).flatten(),
         }
+    }
+
+    /// The model for the second version of code, which counts blocks down and calls other code that does; nothing if there is one version
+    /// only.
+    pub fn marked(&self) -> Option<Model> {
+        let blocks = self.marked_blocks.clone()?;
+        let instrumentation =
+            Instrumentation { blocks: Some(BlockInstrumentation::Decrement), ..self.instrumentation };
+        let method_entry = offset_of!(Method, marked) as i32;
+        Some(Model { instrumentation, blocks: Some(blocks), method_entry, ..self.clone() })
     }
 
     /// A class.

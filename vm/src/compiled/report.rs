@@ -112,8 +112,16 @@ pub(super) fn name(program: &Program, function: FunctionId, entry: Entry) -> Str
     }
 }
 
+/// How it is compiled, by name.
+pub(super) fn version(level: Level, marked: bool) -> String {
+    format!("{}{}", level.name(), if marked { " marked" } else { "" })
+}
+
 /// Why something is compiled.
 pub(super) fn reason(vm: &Machinery, request: &Request, urgency: Urgency) -> String {
+    if request.marked {
+        return "samples of subpaths came there".into();
+    }
     if vm.compiled.options.replay.is_some() {
         return "the advice names it".into();
     }
@@ -152,7 +160,7 @@ pub(super) fn outcome(program: &Program, request: &Request, compiled: &Compiled,
     format!(
         "{}: {} #{}, {} words, {} bytes, {:.2} ms ({})",
         name(program, request.function, request.entry),
-        request.level.name(),
+        version(request.level, request.marked),
         request.code.0,
         compiled.words,
         compiled.bytes.len(),
@@ -180,7 +188,7 @@ pub(super) fn loop_entry(program: &Program, object: &CodeObject, pc: u32) -> Str
     format!(
         "{} {} #{} entered from the interpreter at the back edge to line {line}",
         name(program, object.function, object.entry),
-        object.level.name(),
+        version(object.level, object.marked),
         object.id.0,
     )
 }
@@ -189,7 +197,7 @@ pub(super) fn loop_entry(program: &Program, object: &CodeObject, pc: u32) -> Str
 pub(super) fn map_code(vm: &Machinery, object: &CodeObject) {
     if let Some(map) = &vm.compiled.options.perf_map {
         let name = name(&vm.program, object.function, object.entry);
-        let name = format!("{name} [{} #{}]", object.level.name(), object.id.0);
+        let name = format!("{name} [{} #{}]", version(object.level, object.marked), object.id.0);
         map.lines([(object.address as u64, object.tables.bytes.len(), name)]);
     }
 }

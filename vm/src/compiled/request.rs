@@ -56,6 +56,8 @@ pub struct Request {
     pub entry: Entry,
     /// How much to do.
     pub level: Level,
+    /// The version that tells of blocks, of the two that there are ([`super::Model::marked`]).
+    pub marked: bool,
 }
 
 /// Makes machine code. The virtual machine knows no more of the optimizing tier.

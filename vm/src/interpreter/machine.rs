@@ -599,6 +599,7 @@ mod tests {
                 invocations: 0,
                 threshold: u32::MAX,
                 entry: std::ptr::null(),
+                marked: std::ptr::null(),
             };
             let mut machine =
                 Machine { pc: call.as_ptr(), base: stack.as_mut_ptr().wrapping_add(2), ctx: &raw mut ctx };

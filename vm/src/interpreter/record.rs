@@ -10,10 +10,12 @@ use super::dispatch::{number, resume, step};
 use super::machine::{Flow, Machine, Slow};
 use super::quick::Quick;
 use super::slow::slow_path;
+use crate::compiled::frames::Position;
 use crate::compiled::hot;
 use crate::context::Context;
 use crate::loader::STUB_WORDS;
 use crate::profiling::{Event, Recorder, Surprise};
+use crate::vm::Machinery;
 use holloway_bytecode::Op;
 use holloway_bytecode::ops::OpShape;
 
@@ -78,6 +80,17 @@ fn depth(m: &Machine) -> u64 {
     unsafe { *m.base.sub(2) }
 }
 
+/// The machinery, told where the thread stands: who asks for code may install some, and looks at the stack for what is in use.
+///
+/// # Safety
+/// The context belongs to a live machinery, to which nobody refers while the reference is used.
+unsafe fn standing<'a>(m: &Machine) -> &'a mut Machinery {
+    // SAFETY: by the caller's promise.
+    let vm = unsafe { &mut *(*m.ctx).machine };
+    vm.position = Position::Interpreted(m.pc, m.base);
+    vm
+}
+
 /// The recorder and where the code begins.
 struct Tape {
     recorder: *mut Recorder,
@@ -112,9 +125,13 @@ impl Tape {
     /// A return goes to the end of the block of its call; the instruction after the call may begin another one.
     fn returned(&self, from: usize, to: usize) {
         // Below the first frame of a part of the stack lies a stub: the caller is compiled code, or nobody.
-        // SAFETY: as above.
-        if to < STUB_WORDS && unsafe { (*self.recorder).returned_to_compiled(from) } {
-            return;
+        if to < STUB_WORDS {
+            // SAFETY: as above.
+            let is_told =
+                unsafe { (*self.recorder).returned_to_compiled(from, &mut (*self.ctx).blocks_left) };
+            if is_told {
+                return;
+            }
         }
         self.tell(Event::Return { from, to: to - 1 });
         if self.begins(to) {
@@ -136,6 +153,12 @@ impl Tape {
     fn stays_interpreted(&self) -> bool {
         // SAFETY: as above.
         unsafe { (*self.recorder).stays_interpreted() }
+    }
+
+    /// The machine stands where a back edge leads: is there code for the loop that may be entered in the middle of a stretch.
+    fn enters_loop(&self, m: &Machine) -> bool {
+        // SAFETY: as above; the machinery is live, and the reference ends here.
+        unsafe { (*self.recorder).enters_marked() && hot::loop_has_marked_code(standing(m), m.pc) }
     }
 
     /// The handlers go on where the machine stands, unless another burst has begun.
@@ -176,7 +199,8 @@ pub fn run(mut m: Machine) -> Option<bool> {
                 None => tape.tell(Event::Start { at: tape.word(&m) }),
             }
         }
-        let (class, from) = (CLASSES[opcode(&m) as usize], tape.word(&m));
+        let (opcode, from) = (opcode(&m), tape.word(&m));
+        let class = CLASSES[opcode as usize];
         match step(&mut m) {
             flow @ (Flow::Next | Flow::Taken) => {
                 let to = tape.word(&m);
@@ -188,6 +212,13 @@ pub fn run(mut m: Machine) -> Option<bool> {
                     Class::Call => tape.tell(Event::Call { from, to }),
                     Class::Return => tape.returned(from, to),
                 }
+                if flow == Flow::Taken
+                    && is_back_edge(opcode)
+                    && tape.enters_loop(&m)
+                    && !slow(&tape, burst, &mut m, Slow::HotLoop)
+                {
+                    return Some(false);
+                }
             }
             Flow::Halt => return Some(true),
             Flow::Slow(why) => {
@@ -197,7 +228,9 @@ pub fn run(mut m: Machine) -> Option<bool> {
                     Slow::PrologueYieldpoint => tape.tell(Event::Call { from, to }),
                     _ => {}
                 }
-                if !slow(&tape, burst, &mut m, why) {
+                // Entering a loop's code takes its yieldpoint, too.
+                let enters = why == Slow::LoopYieldpoint && tape.enters_loop(&m);
+                if !slow(&tape, burst, &mut m, if enters { Slow::HotLoop } else { why }) {
                     return Some(false);
                 }
             }
@@ -231,7 +264,7 @@ fn go_back(tape: &Tape, m: &mut Machine) -> Back {
                     return Back::Found(None);
                 };
                 // SAFETY: the machinery is live; the reference ends here.
-                if !unsafe { hot::loop_has_code(&mut *(*m.ctx).machine, m.pc, asks) } {
+                if !unsafe { hot::loop_has_code(standing(m), m.pc, asks) } {
                     continue;
                 }
                 Slow::HotLoop
@@ -243,10 +276,12 @@ fn go_back(tape: &Tape, m: &mut Machine) -> Back {
             return Back::Found(Some(false));
         }
         resume(m);
+        // What it was is old when something is recorded again.
+        let surprise = tape.surprise();
         if tape.recording().is_some() {
             return Back::Records;
         }
-        if tape.surprise() == Surprise::Interrupted {
+        if surprise == Surprise::Interrupted {
             tape.end(m);
             return Back::Found(None);
         }

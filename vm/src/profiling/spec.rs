@@ -497,6 +497,11 @@ impl ProfileOptions {
         all.into_iter().flatten().collect()
     }
 
+    /// Are there two versions of compiled code, of which one tells of blocks.
+    pub fn has_versions(&self) -> bool {
+        self.osp.is_some_and(|osp| osp.skip == SubpathSkip::Versions)
+    }
+
     /// What compiled code must count for them. All path profilers share one numbering: PEP's placement is that of all.
     pub fn instrumentation(&self) -> Instrumentation {
         let paths = (self.blpp.is_some() || self.pep.is_some() || self.kblpp.is_some()).then(|| {

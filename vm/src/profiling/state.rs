@@ -183,6 +183,31 @@ impl Profiling {
         self.recorder.as_ref().is_some_and(|recorder| recorder.stays_interpreted())
     }
 
+    /// Is the running thread in a stretch, so that it enters the version of code that tells of blocks.
+    pub fn enters_marked(&self) -> bool {
+        self.recorder.as_ref().is_some_and(|recorder| recorder.enters_marked())
+    }
+
+    /// Are there two versions of compiled code.
+    pub fn has_versions(&self) -> bool {
+        self.options.has_versions()
+    }
+
+    /// Is there code below that is to be left where control comes back to it from the interpreter.
+    pub fn leaves_callers(&self) -> bool {
+        self.recorder.as_ref().is_some_and(|recorder| recorder.leaves_callers())
+    }
+
+    /// Code that tells of blocks is left because nobody wants it.
+    pub fn leaves_marked(&mut self) {
+        self.recorder.iter_mut().for_each(|recorder| recorder.leaves_marked());
+    }
+
+    /// Is the running thread to leave this version of compiled code.
+    pub fn leaves(&self, marked: bool) -> bool {
+        self.recorder.as_ref().is_some_and(|recorder| recorder.leaves(marked))
+    }
+
     /// Is the running thread interpreted for a sample, or on its way back from that.
     pub fn in_burst(&self) -> bool {
         self.recorder.as_ref().is_some_and(|recorder| recorder.in_burst())
@@ -384,10 +409,11 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool
     let Taken { kind, path, place } = taken;
     let entered = vm.profiling.entered.take();
     if ticked && let Some(recorder) = &mut vm.profiling.recorder {
-        recorder.tick(match vm.position {
+        let at = match vm.position {
             Position::Interpreted(pc, _) => Some(vm.code.word_of(pc)),
             _ => None,
-        });
+        };
+        recorder.tick(at, &mut vm.context.blocks_left);
         vm.context.recording = recorder.is_on();
     }
     if ticked && let Profiling { native: Some(native), versions, .. } = &mut vm.profiling {
@@ -497,7 +523,7 @@ pub(crate) unsafe extern "C" fn sample_path(ctx: *mut Context, end: u64, path: u
 pub(crate) unsafe extern "C" fn enter_block(ctx: *mut Context, number: u64) {
     // SAFETY: as `count_new_path`.
     let vm = unsafe { machinery(ctx) };
-    vm.profiling.compiled_enters(BlockId(number as u32), &mut vm.context.blocks_left);
+    vm.profiling.compiled_enters(BlockId(number as u32), &mut vm.context);
 }
 
 /// An activation does a step that is traced.

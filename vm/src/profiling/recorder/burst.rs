@@ -3,6 +3,8 @@
 //! ```text
 //!            tick                          buffer is full                    compiled code ran, or none is near
 //!   Idle ───────────► Recording ────────────────────────────► BackEdges ───────────────────────────────────────► Idle
+//!                         ▲                     tick              │
+//!                         └───────────────────────────────────────┘
 //! ```
 //!
 //! *Recording*: compiled code that takes a yieldpoint leaves it; methods that are called and loops are interpreted, whether they have
@@ -10,11 +12,16 @@
 //! it ([`Burst::returned`]). Every cycle takes branches, so the buffer is full after a while.
 //! *BackEdges*: nothing is recorded any more; the next method or loop that has code is entered.
 //!
+//! With two versions of the code (`osp:skip=versions`) a burst is a stretch of many samples ([`super::stretch`]). Then only the plain
+//! version is left, and where there is one that tells of blocks, it is entered: methods that are called, from the interpreter or such
+//! code, and loops. A frame changes versions where it may change tiers, through the interpreter. When the stretch is over, it is the other
+//! version that is left.
+//!
 //! Between bursts nothing is done, and compiled code is the same as without. Leaving it for a burst is no failure of an assumption, so
 //! that nothing is compiled again for it; only a loop that goes on for long when the burst is over may need code of its own, which
 //! it gets once.
 
-use crate::profiling::spec::{Backend, ProfileOptions, SubpathSkip};
+use crate::profiling::spec::{Backend, ProfileOptions};
 use crate::threads::ThreadNumber;
 
 /// So many back edges are tried until the interpreter goes on by itself.
@@ -27,20 +34,19 @@ const BACK_EDGES_OF_A_LOOP: u32 = 512;
 pub(super) fn is_wanted(options: &ProfileOptions) -> Result<bool, String> {
     // What the processor remembers is not asked from here.
     let btb = options.btb.filter(|btb| !btb.backend.is_native()).map(|btb| btb.backend == Backend::Burst);
-    let osp = options.osp.map(|osp| osp.skip == SubpathSkip::Burst);
+    let osp = options.osp.map(|osp| osp.is_by_ticks());
     let all = [btb, osp, options.subpaths.map(|_| false)];
     let count = |kind| all.iter().filter(|&&wants| wants == Some(kind)).count();
     match (count(true), count(false)) {
         (0, _) => Ok(false),
         (1, 0) => Ok(true),
         (1, _) => Err(
-            "bursts (btb:backend=burst, osp:skip=burst) leave compiled code alone in between, and another \
+            "bursts (btb:backend=burst, osp:skip=burst, osp:skip=versions) leave compiled code alone in between, and another \
                        profiler that was asked for wants to see all: run them apart"
                 .into(),
         ),
         _ => {
-            Err("btb:backend=burst and osp:skip=burst have bursts of different lengths: run them apart"
-                .into())
+            Err("btb:backend=burst and osp have bursts of different lengths: run them apart".into())
         }
     }
 }
@@ -66,14 +72,44 @@ pub(super) struct Burst {
     pub number: u64,
     /// The interpreted part of the stack returned from here, and the caller is about to go on in the interpreter.
     pub returned: Option<usize>,
+    /// There is a version of compiled code that need not be left while it records.
+    pub has_versions: bool,
+    /// Code that tells of blocks was seen to run although nobody wants it to, and none of it was left since.
+    pub lingers: bool,
+    /// It has begun, and nothing happened in it yet.
+    pub is_fresh: bool,
 }
 
 impl Burst {
-    /// A sample is due. A burst that goes on is left alone; one of a thread that does not run is given up, for it may wait for long.
-    pub fn begin(&mut self, thread: ThreadNumber) {
-        if self.phase == Phase::Idle || self.thread != thread {
+    /// A sample is due. A burst that goes on is left alone (false); one of a thread that does not run is given up, for it may wait for long. A
+    /// thread on its way back may be in a compiled loop already, which it does not leave for long.
+    pub fn begin(&mut self, thread: ThreadNumber) -> bool {
+        let begins = self.phase != Phase::Recording || self.thread != thread;
+        if begins {
             let number = self.number + 1;
-            *self = Burst { phase: Phase::Recording, thread, number, returned: None };
+            *self =
+                Burst { phase: Phase::Recording, thread, number, returned: None, is_fresh: true, ..*self };
+        }
+        begins
+    }
+
+    /// Another thread runs. Threads are switched by ticks: if one has just begun the burst, it is this thread's. True if it is.
+    pub fn switch_to(&mut self, thread: ThreadNumber) -> bool {
+        let moves = self.phase == Phase::Recording && self.is_fresh && self.thread != thread;
+        if moves {
+            self.thread = thread;
+        }
+        moves
+    }
+
+    /// This thread's stretch is over, or was long ago, and compiled code that tells of blocks is to be left.
+    pub fn goes_back(&mut self, thread: ThreadNumber) {
+        let phase = Phase::BackEdges(MOST_BACK_EDGES);
+        self.lingers = true;
+        match self.phase {
+            Phase::Recording if self.thread == thread => self.phase = phase,
+            Phase::Idle => *self = Burst { phase, thread, returned: None, ..*self },
+            _ => {}
         }
     }
 
@@ -96,14 +132,40 @@ impl super::Recorder {
         self.burst.is_some() && self.is_on()
     }
 
-    /// Is the running thread to be interpreted, because a burst records.
-    pub fn stays_interpreted(&self) -> bool {
-        let burst = self.burst.as_ref();
-        burst.is_some_and(|burst| burst.phase == Phase::Recording && burst.thread == self.thread)
+    /// The burst, if the running thread is in it.
+    fn running(&self) -> Option<&Burst> {
+        self.burst.as_ref().filter(|burst| burst.phase == Phase::Recording && burst.thread == self.thread)
     }
 
-    /// The interpreted part of the stack returned, from here. True if that is all that is to be said now.
-    pub fn returned_to_compiled(&mut self, from: usize) -> bool {
+    /// Is the running thread to be interpreted, because a burst records.
+    pub fn stays_interpreted(&self) -> bool {
+        self.running().is_some_and(|burst| !burst.has_versions)
+    }
+
+    /// Is the running thread in a stretch, in which the version of code is entered that tells of blocks.
+    pub fn enters_marked(&self) -> bool {
+        self.running().is_some_and(|burst| burst.has_versions)
+    }
+
+    /// Is there code below that is to be left where control comes back to it.
+    pub fn leaves_callers(&self) -> bool {
+        self.burst.as_ref().is_some_and(|burst| burst.lingers) || self.running().is_some()
+    }
+
+    /// Code that tells of blocks is left because nobody wants it.
+    pub fn leaves_marked(&mut self) {
+        self.burst.iter_mut().for_each(|burst| burst.lingers = false);
+    }
+
+    /// Is the running thread to leave compiled code of a version: in a burst, what does not tell of blocks, else what does.
+    pub fn leaves(&self, marked: bool) -> bool {
+        self.running().is_some() != marked
+    }
+
+    /// The interpreted part of the stack returned, from here. True if that is all that is to be said now. `left` is the word of the context in
+    /// which blocks are counted down.
+    pub fn returned_to_compiled(&mut self, from: usize, left: &mut u64) -> bool {
+        self.tell_before_return(left);
         let burst = self.burst.as_mut().filter(|burst| burst.phase == Phase::Recording);
         burst.map(|burst| burst.returned = Some(from)).is_some()
     }

@@ -20,6 +20,7 @@ mod blocks;
 mod branches;
 mod burst;
 mod exact;
+mod stretch;
 mod subpaths;
 
 pub use analyst::{TraceMoment, TraceReader};
@@ -121,7 +122,7 @@ impl Recorder {
             subpaths,
             surprise: Surprise::None,
             thread: 0,
-            burst: in_bursts.then(Burst::default),
+            burst: in_bursts.then(|| Burst { has_versions: options.has_versions(), ..Burst::default() }),
             moves: options.traced.then(Vec::new),
         }))
     }
@@ -137,6 +138,9 @@ impl Recorder {
     pub fn event(&mut self, event: Event, left: &mut u64) {
         if self.moves.is_some() {
             self.note(event);
+        }
+        if let Some(burst) = &mut self.burst {
+            burst.is_fresh = false;
         }
         self.enters(event, left);
         let Recorder { blocks, branches: Some(branches), .. } = self else { return };
@@ -202,8 +206,10 @@ impl Recorder {
     /// This thread runs from here on.
     pub fn switch_to(&mut self, thread: ThreadNumber, left: &mut u64) {
         self.thread = thread;
+        let begins = self.burst.as_mut().is_some_and(|burst| burst.switch_to(thread));
         self.branches.iter_mut().for_each(|branches| branches.switch_to(thread));
         self.subpaths.iter_mut().for_each(|subpaths| subpaths.switch_to(thread, left));
+        self.enters_thread(begins, left);
     }
 
     /// A thread is over.
@@ -219,15 +225,18 @@ impl Recorder {
             || self.subpaths.as_ref().is_some_and(Subpaths::wants_ticks)
     }
 
-    /// A tick, while the running thread stands at a word of interpreted code, or somewhere in compiled code.
-    pub fn tick(&mut self, at: Option<usize>) {
-        self.tick_of_subpaths();
+    /// A tick, while the running thread stands at a word of interpreted code, or somewhere in compiled code. `left` is the word of the context in
+    /// which blocks are counted down.
+    pub fn tick(&mut self, at: Option<usize>, left: &mut u64) {
+        self.tick_of_subpaths(left);
         let Recorder { blocks, branches: Some(branches), burst, .. } = self else { return };
         if !branches.tick() {
             return;
         }
         match burst {
-            Some(burst) => burst.begin(self.thread),
+            Some(burst) => {
+                burst.begin(self.thread);
+            }
             None => at.into_iter().for_each(|at| branches.sample(Some(blocks.place(at)))),
         }
     }

@@ -10,7 +10,8 @@
 //! over, which is exact. So there are never more than the threads that live, and one.
 //!
 //! Compiled code tells of blocks, too, unless it is left for bursts: it calls for each, or counts down a word of the
-//! context and calls when that is zero (`skip=decrement`). Where the interpreter enters a block of which compiled code, which runs instead,
+//! context and calls when that is zero (`skip=decrement`; with `skip=versions` only the second version of the code does, in a
+//! [`Stretch`]). Where the interpreter enters a block of which compiled code, which runs instead,
 //! tells again, it is told once: what the interpreter tells waits for its next move, and is dropped if compiled code is entered. Where
 //! compiled code is left, it is known whether it told of the block in which the interpreter goes on.
 //!
@@ -18,7 +19,9 @@
 //! error. A return goes into the middle of a block. In a burst the blocks are kept until there are as many as the plan wants.
 
 use super::burst::{MOST_BACK_EDGES, Phase};
+use super::stretch::{LEAVES_AFTER, Stretch};
 use super::{Event, Recorder};
+use crate::context::{Context, control};
 use crate::profiling::instrument::BlockInstrumentation;
 use crate::profiling::spec::{OspOptions, SubpathOptions, SubpathSkip, blocks_told};
 use crate::profiling::state::Profiling;
@@ -30,12 +33,13 @@ use holloway_profilers::osp::{Encoder, Exhaustive, Profiler, Random, Report, Sam
 use std::collections::BTreeMap;
 use std::mem::take;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// So many different subpaths are kept of threads that are over: more are thinned.
 const MOST_MERGED: usize = 1 << 16;
 
-/// A burst passes over fewer blocks than this, by chance, before it samples: compiled code is left at yieldpoints, and what comes behind them
-/// would be sampled too often.
+/// A burst or a stretch passes over fewer blocks than this, by chance, before it samples: compiled code is left at yieldpoints, and what comes
+/// behind them would be sampled too often.
 const DELAY: u64 = 512;
 
 /// Where a block is.
@@ -92,7 +96,7 @@ struct Wanted {
     osp: Option<OspOptions>,
     /// Blocks are counted down.
     counts_down: bool,
-    /// Compiled code tells of blocks.
+    /// Compiled code tells of blocks, or one version of it.
     tells: bool,
     places: Vec<BlockPlace>,
 }
@@ -106,6 +110,8 @@ struct Watch {
     buffer: Vec<BlockId>,
     /// How many blocks the burst passes over.
     delay: u64,
+    /// If blocks are counted in stretches.
+    stretch: Option<Stretch>,
     /// While another thread runs: the word of the context in which blocks are counted down.
     left: u64,
     /// The block that the interpreter entered last, if it still is to be told.
@@ -118,9 +124,12 @@ impl Watch {
     /// Profilers of a thread that was not seen yet. The options were checked before.
     fn new(wanted: &Wanted, thread: ThreadNumber) -> Watch {
         let osp = wanted.osp.and_then(|options| Profiler::new(options.config(thread).ok()?).ok());
+        let stretch = osp.as_ref().filter(|_| wanted.has_versions()).map(Stretch::new);
+        let next = osp.as_ref().map_or(u64::MAX, |osp| osp.plan().skip + 1);
         Watch {
             exact: wanted.exact.and_then(|options| Exhaustive::new(options.exponent).ok()),
-            left: osp.as_ref().map_or(u64::MAX, |osp| osp.plan().skip + 1),
+            left: if stretch.is_some() { LEAVES_AFTER } else { next },
+            stretch,
             osp,
             ..Watch::default()
         }
@@ -149,7 +158,10 @@ impl Watch {
     /// The skip is over, and a block is entered: it belongs to the sample. After how many blocks the next one is of interest.
     #[cold]
     fn due(&mut self, block: BlockId) -> u64 {
-        let Watch { osp: Some(osp), buffer, .. } = self else { return u64::MAX };
+        let Watch { osp: Some(osp), buffer, stretch, .. } = self else { return u64::MAX };
+        if let Some(stretch) = stretch {
+            return stretch.due(block, osp, buffer);
+        }
         let plan = osp.plan();
         buffer.push(block);
         if buffer.len() < plan.length as usize {
@@ -179,6 +191,7 @@ impl Watch {
         self.flush(&mut left, wanted);
         let Some(osp) = &mut self.osp else { return self };
         match wanted.counts_down {
+            _ if let Some(stretch) = &mut self.stretch => stretch.end(left, osp, &mut self.buffer),
             true if !self.buffer.is_empty() || left <= 1 => {
                 osp.finish(osp.plan().skip, &self.buffer);
             }
@@ -186,6 +199,13 @@ impl Watch {
             false => osp.abandon(),
         }
         self
+    }
+}
+
+impl Wanted {
+    /// Are there two versions of the code.
+    fn has_versions(&self) -> bool {
+        self.osp.is_some_and(|osp| osp.skip == SubpathSkip::Versions)
     }
 }
 
@@ -257,8 +277,9 @@ impl Subpaths {
             Profiler::new(osp.config(0)?).map_err(|error| error.to_string())?;
         }
         let told = blocks_told(exact, osp);
-        let counts_down = told == Some(BlockInstrumentation::Decrement);
-        let wanted = Wanted { exact, osp, counts_down, tells: told.is_some(), places: places(program) };
+        let mut wanted = Wanted { exact, osp, counts_down: false, tells: false, places: places(program) };
+        wanted.counts_down = told == Some(BlockInstrumentation::Decrement) || wanted.has_versions();
+        wanted.tells = told.is_some() || wanted.has_versions();
         Ok(Some(Subpaths {
             now: Watch::new(&wanted, 0),
             wanted,
@@ -311,9 +332,37 @@ impl Subpaths {
         self.now.osp.iter_mut().for_each(Profiler::abandon);
     }
 
-    /// Do ticks start samples.
+    /// Do ticks start samples, or stretches of them.
     pub fn wants_ticks(&self) -> bool {
-        self.wanted.osp.is_some_and(|osp| osp.skip == SubpathSkip::Burst)
+        self.wanted.osp.is_some_and(|osp| osp.is_by_ticks())
+    }
+
+    /// Is each sample a burst.
+    fn bursts(&self) -> bool {
+        self.wants_ticks() && !self.wanted.has_versions()
+    }
+
+    /// Is the running thread's stretch over.
+    fn is_stretch_over(&self) -> bool {
+        self.now.stretch.as_ref().is_some_and(|stretch| !stretch.is_on())
+    }
+
+    /// The running thread is not in a stretch (any more).
+    fn end_stretch(&mut self, left: &mut u64) {
+        let Watch { stretch: Some(stretch), osp: Some(osp), buffer, .. } = &mut self.now else { return };
+        stretch.end(*left, osp, buffer);
+        (self.now.waits, *left) = (None, LEAVES_AFTER);
+    }
+
+    /// A tick: a stretch begins.
+    fn begin_stretch(&mut self, left: &mut u64) {
+        let Some(options) = self.wanted.osp else { return };
+        self.end_stretch(left);
+        let passes_over = self.random.bits() % DELAY;
+        self.now.told = false;
+        if let Some(stretch) = &mut self.now.stretch {
+            *left = stretch.begin(passes_over, options.stretch);
+        }
     }
 
     /// A tick: is a sample due. Not while one is taken.
@@ -321,7 +370,12 @@ impl Subpaths {
         let (Some(osp), Some(options)) = (&mut self.now.osp, &self.wanted.osp) else { return false };
         // Nobody counts blocks: a tick stands for as many as any other.
         osp.passed(options.rate);
-        let length = if busy { None } else { osp.wanted() };
+        !busy && self.begins_burst()
+    }
+
+    /// Does the running thread's profiler want a sample.
+    fn begins_burst(&mut self) -> bool {
+        let length = self.now.osp.as_mut().and_then(Profiler::wanted);
         if let Some(length) = length {
             self.now.buffer.clear();
             self.now.delay = self.random.bits() % DELAY;
@@ -353,7 +407,7 @@ impl Subpaths {
         let next = self.parked.remove(&thread).unwrap_or_else(|| Watch::new(&self.wanted, thread));
         let mut parked = std::mem::replace(&mut self.now, next);
         parked.left = *left;
-        if self.wants_ticks() {
+        if self.bursts() {
             // A burst is of one thread; this one's profiler gets another some time.
             parked.buffer.clear();
         }
@@ -463,23 +517,60 @@ impl Recorder {
         if let Some(block) = blocks.block(to) {
             subpaths.enters(block);
         }
-        if let Some(burst) = burst
-            && burst.phase == Phase::Recording
-            && subpaths.wants_ticks()
-            && subpaths.is_full()
-        {
+        let Some(burst) = burst.as_mut().filter(|burst| burst.phase == Phase::Recording) else { return };
+        if subpaths.bursts() && subpaths.is_full() {
             subpaths.sample();
+            burst.phase = Phase::BackEdges(MOST_BACK_EDGES);
+        } else if subpaths.is_stretch_over() {
             burst.phase = Phase::BackEdges(MOST_BACK_EDGES);
         }
     }
 
-    /// A tick: perhaps a sample of a subpath is due.
-    pub(super) fn tick_of_subpaths(&mut self) {
+    /// The interpreted part of the stack returned to compiled code, which may tell of blocks: what waits is told first.
+    pub(super) fn tell_before_return(&mut self, left: &mut u64) {
+        if let Some(subpaths) = &mut self.subpaths {
+            subpaths.now.flush(left, &subpaths.wanted);
+        }
+    }
+
+    /// A tick: perhaps a sample of a subpath is due, or a stretch of them.
+    pub(super) fn tick_of_subpaths(&mut self, left: &mut u64) {
         let busy = self.stays_interpreted();
         let Recorder { subpaths: Some(subpaths), burst: Some(burst), thread, .. } = self else { return };
-        if subpaths.tick(busy) {
+        if subpaths.wanted.has_versions() {
+            if burst.begin(*thread) {
+                subpaths.begin_stretch(left);
+            }
+        } else if subpaths.tick(busy) {
             burst.begin(*thread);
         }
+    }
+
+    /// Another thread runs: in its stretch, if it still has one. A burst may begin with that.
+    pub(super) fn enters_thread(&mut self, begins: bool, left: &mut u64) {
+        let goes_on = self.enters_marked() && !begins;
+        let Recorder { subpaths: Some(subpaths), burst: Some(burst), .. } = self else { return };
+        if subpaths.wanted.has_versions() {
+            if begins {
+                subpaths.begin_stretch(left);
+            } else if !goes_on {
+                subpaths.end_stretch(left);
+            }
+        } else if begins && !subpaths.begins_burst() {
+            burst.phase = Phase::Idle;
+        }
+    }
+
+    /// Compiled code enters a block of which somebody wants to know. True if this is code that is to be left soon.
+    fn compiled_enters(&mut self, block: BlockId, left: &mut u64) -> bool {
+        let Recorder { subpaths: Some(subpaths), burst, thread, .. } = self else { return false };
+        subpaths.compiled_enters(block, left);
+        let (is_over, Some(burst)) = (subpaths.is_stretch_over(), burst) else { return false };
+        burst.is_fresh = false;
+        if is_over {
+            burst.goes_back(*thread);
+        }
+        is_over
     }
 }
 
@@ -488,9 +579,14 @@ impl Profiling {
         self.recorder.as_mut()?.subpaths.as_mut()
     }
 
-    /// Compiled code enters a block of which somebody wants to know. `left` is the word of the context in which blocks are counted down.
-    pub fn compiled_enters(&mut self, block: BlockId, left: &mut u64) {
-        self.subpaths().into_iter().for_each(|subpaths| subpaths.compiled_enters(block, left));
+    /// Compiled code enters a block of which somebody wants to know.
+    pub fn compiled_enters(&mut self, block: BlockId, context: &mut Context) {
+        let Some(recorder) = &mut self.recorder else { return };
+        if recorder.compiled_enters(block, &mut context.blocks_left) {
+            // It looks whether it is to be left at its next yieldpoint.
+            context.control.store(control::ALL, Ordering::SeqCst);
+            context.recording = recorder.is_on();
+        }
     }
 
     /// The interpreter enters compiled code: a block that it entered is told there.
@@ -503,9 +599,8 @@ impl Profiling {
         self.subpaths().into_iter().for_each(|subpaths| subpaths.left_in_block(told));
     }
 
-    /// The number of the first block of each method, if compiled code is to tell of blocks.
+    /// The number of the first block of each method, as compiled code is to tell of them.
     pub fn first_blocks(&self) -> Option<Arc<[u32]>> {
-        self.instrumentation().blocks?;
         Some(self.recorder.as_ref()?.blocks.first().into())
     }
 }

@@ -32,7 +32,8 @@ pub(super) const OSP_KEYS: &[(&str, &str)] = &[
     ("epoch", "a number of blocks from 1 to 4611686018427387904"),
     ("keep", "a number from 1 to 99, in percent of the samples"),
     ("seed", "a number"),
-    ("skip", "`decrement`, `call` or `burst`"),
+    ("skip", "`decrement`, `call`, `burst` or `versions`"),
+    ("stretch", "a number of blocks from 1 to 1099511627776, with skip=versions"),
 ];
 
 /// Two to thirty-two blocks: the paper's lengths.
@@ -47,6 +48,8 @@ const MEMORY: usize = 32 << 10;
 const RATE: u64 = 1000;
 /// Blocks of an epoch.
 const EPOCH: u64 = 1_000_000;
+/// Blocks that are counted at a tick: a few samples at the usual rate.
+const STRETCH: u64 = 10_000;
 /// What is kept of the samples after an epoch, in percent.
 const KEEP: u32 = 50;
 /// Every parameter that can be wrong for want of memory is, with so much of it, right.
@@ -79,6 +82,8 @@ pub enum SubpathSkip {
     Decrement,
     /// Nobody: ticks start samples, for which compiled code is left.
     Burst,
+    /// Nobody, most of the time: ticks start stretches, in which a second version of the code runs, which counts.
+    Versions,
 }
 
 /// How subpaths are sampled.
@@ -104,6 +109,8 @@ pub struct OspOptions {
     pub seed: u64,
     /// Who counts blocks.
     pub skip: SubpathSkip,
+    /// How many are counted at a tick, with two versions of the code.
+    pub stretch: u64,
 }
 
 /// How the profile forgets.
@@ -118,9 +125,9 @@ pub enum OspAgeing {
 }
 
 impl OspOptions {
-    /// Do ticks start samples, so that nobody knows how many blocks were executed.
+    /// Do ticks say when blocks are looked at, so that nobody knows how many were executed.
     pub fn is_by_ticks(&self) -> bool {
-        self.skip == SubpathSkip::Burst
+        matches!(self.skip, SubpathSkip::Burst | SubpathSkip::Versions)
     }
 
     /// The configuration of one thread's profiler.
@@ -161,9 +168,13 @@ const BIASES: &[(&str, Bias)] =
 const STARTS: &[(&str, bool)] = &[("anywhere", false), ("loops", true)];
 const ESTIMATORS: &[(&str, Estimator)] =
     &[("post-stratified", Estimator::PostStratified), ("paper", Estimator::Paper)];
-const SKIPS: &[(&str, SubpathSkip)] =
-    &[("decrement", SubpathSkip::Decrement), ("call", SubpathSkip::Call), ("burst", SubpathSkip::Burst)];
 const LISTS: &[(&str, Keeping)] = &[("counting", Keeping::Counting), ("concise", Keeping::Concise)];
+const SKIPS: &[(&str, SubpathSkip)] = &[
+    ("decrement", SubpathSkip::Decrement),
+    ("call", SubpathSkip::Call),
+    ("burst", SubpathSkip::Burst),
+    ("versions", SubpathSkip::Versions),
+];
 const AGEINGS: &[(&str, u8)] = &[("none", 0), ("decay", 1), ("window", 2)];
 
 /// The exponent of a length that must be a power of two.
@@ -184,13 +195,13 @@ pub(super) fn subpaths(keys: &Keys<'_>) -> Result<SubpathOptions, String> {
     Ok(SubpathOptions { exponent: power(keys)?, top })
 }
 
-/// What compiled code does for each block. A decrement counts for one profiler: where all subpaths are counted, too, both are called.
+/// What all compiled code does for each block. A decrement counts for one profiler: where all subpaths are counted, too, both are called.
 pub(crate) fn blocks_told(
     exact: Option<SubpathOptions>,
     osp: Option<OspOptions>,
 ) -> Option<BlockInstrumentation> {
     match osp.map(|osp| osp.skip) {
-        Some(SubpathSkip::Burst) => None,
+        Some(SubpathSkip::Burst | SubpathSkip::Versions) => None,
         Some(SubpathSkip::Decrement) if exact.is_none() => Some(BlockInstrumentation::Decrement),
         Some(_) => Some(BlockInstrumentation::Call),
         None => exact.map(|_| BlockInstrumentation::Call),
@@ -248,9 +259,17 @@ pub(super) fn osp(keys: &Keys<'_>) -> Result<OspOptions, String> {
     if at_loops && skip != SubpathSkip::Call {
         return Err("starts=loops needs skip=call: nobody else looks at each block".into());
     }
-    if estimator == Estimator::Paper && (at_loops || skip == SubpathSkip::Burst) {
+    let by_ticks = matches!(skip, SubpathSkip::Burst | SubpathSkip::Versions);
+    if estimator == Estimator::Paper && (at_loops || by_ticks) {
         return Err(
-            "estimator=paper needs to know the rate of samples: not with starts=loops or skip=burst".into()
+            "estimator=paper needs to know the rate of samples: not with starts=loops, skip=burst or \
+                    skip=versions"
+                .into(),
+        );
+    }
+    if skip != SubpathSkip::Versions && keys.text("stretch").is_some() {
+        return Err(
+            "stretch is of skip=versions: how many blocks its second version of the code counts".into()
         );
     }
     let ageing = keys.one_of("ageing", AGEINGS, 0)?;
@@ -275,6 +294,7 @@ pub(super) fn osp(keys: &Keys<'_>) -> Result<OspOptions, String> {
         },
         seed: keys.value("seed", 0)?,
         skip,
+        stretch: within("stretch", STRETCH, 1..=MAX_RATE)?,
     };
     let config = Config { memory: options.memory.min(ENOUGH), ..options.config(0)? };
     Profiler::new(config).map_err(|error| error.to_string())?;
@@ -304,6 +324,9 @@ impl Display for OspOptions {
             f.write_str(",starts=loops")?;
         }
         write!(f, ",encoding={encoding},skip={}", word(SKIPS, self.skip))?;
+        if self.skip == SubpathSkip::Versions {
+            write!(f, ",stretch={}", self.stretch)?;
+        }
         if self.estimator != Estimator::PostStratified {
             write!(f, ",estimator={}", word(ESTIMATORS, self.estimator))?;
         }

@@ -41,6 +41,7 @@ use std::process::ExitCode;
 /// Reads the command line and does what it says.
 pub fn main() -> ExitCode {
     let line = options::CommandLine::parse();
+    commands::experiment::end_with_parent();
     let result = match line.command {
         options::Command::Run(arguments) => commands::run::run(arguments),
         options::Command::Check(arguments) => commands::check::check(arguments),
@@ -51,6 +52,8 @@ pub fn main() -> ExitCode {
         options::Command::Accuracy(arguments) => commands::accuracy::accuracy(*arguments),
         options::Command::Calibrate(arguments) => commands::calibrate::calibrate(&arguments),
         options::Command::Doctor(arguments) => commands::doctor::doctor(&arguments),
+        options::Command::Reproduce(arguments) => commands::experiment::reproduce(&arguments),
+        options::Command::Experiment(command) => commands::experiment::experiment(command),
         options::Command::Profile(command) => commands::profile::profile(command),
     };
     match result {

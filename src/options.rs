@@ -4,6 +4,7 @@ mod profile;
 
 use crate::commands::accuracy::AccuracyGridArguments;
 use crate::commands::dump::arguments::DumpArguments;
+use crate::commands::experiment::arguments::{ExperimentCommand, ReproduceArguments};
 use crate::commands::explain::ExplainArguments;
 use crate::commands::overhead::arguments::OverheadArguments;
 use crate::inline::{GraphSource, InlineArguments};
@@ -90,6 +91,11 @@ pub enum Command {
     Calibrate(CalibrateArguments),
     /// Say what this machine has for measurements and what it lacks
     Doctor(DoctorArguments),
+    /// Run the experiments of the five papers, and report how what they find stands to what the papers report
+    Reproduce(Box<ReproduceArguments>),
+    /// List and run single experiments, join and report their results
+    #[command(subcommand)]
+    Experiment(ExperimentCommand),
     /// Look at profiles that `run --profile-out` has written
     #[command(subcommand)]
     Profile(ProfileCommand),

@@ -6,6 +6,7 @@ pub mod calibrate;
 pub mod check;
 pub mod doctor;
 pub mod dump;
+pub mod experiment;
 pub mod explain;
 pub mod overhead;
 pub mod profile;

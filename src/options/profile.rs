@@ -121,7 +121,8 @@ Paths are the same if they begin and end at the same places and their branches w
 
 Examples:
   holloway profile accuracy sampled.json exact.json
-  holloway profile accuracy both.json                 within one file")]
+  holloway profile accuracy both.json                 within one file
+  holloway profile accuracy both.json --json          for programs")]
 pub struct AccuracyArguments {
     /// The profile that is judged: its samples, or its exact counts if it has none
     #[arg(value_name = "SAMPLED")]
@@ -135,6 +136,9 @@ pub struct AccuracyArguments {
     /// Only what this thread counted, in both (`rest`: those that could not count by themselves); see `run --profile-threads`
     #[arg(long, value_name = "N")]
     pub thread: Option<ThreadChoice>,
+    /// As JSON, with all digits
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `holloway profile merge`.

@@ -9,6 +9,7 @@ mod compiled;
 mod continuous;
 mod doctor;
 mod dump;
+mod experiment;
 mod flags;
 mod hostile;
 mod inline;

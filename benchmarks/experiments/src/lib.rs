@@ -1,9 +1,25 @@
 //! The papers' experiments, and the report that sets what they found beside what is measured here.
 //!
+//! * [`catalogue`]: the experiments, a file each: their cells, and what follows from the results
+//! * [`cell`], [`reduce`]: commands of `holloway`, and what is kept of their output
+//! * [`plan`]: how much is measured
+//! * [`store`]: results on disk, as they come
+//! * [`results`], [`verdict`]: from results to numbers with intervals, and how these stand to the paper
+//! * [`papers`]: the numbers that the papers print
+//! * [`reproduction`]: all experiments concluded
 //! * [`report`]: what a reproduction found, as a value
 //!
 //! Running programs is left to the caller: a cell of an experiment is a command of `holloway` itself.
 
 #![forbid(unsafe_code)]
 
+pub mod catalogue;
+pub mod cell;
+pub mod papers;
+pub mod plan;
+pub mod reduce;
 pub mod report;
+pub mod reproduction;
+pub mod results;
+pub mod store;
+pub mod verdict;

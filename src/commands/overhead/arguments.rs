@@ -57,8 +57,8 @@ pub struct OverheadArguments {
     /// Or when it was measured for so long
     #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = values::duration, help_heading = "Measuring")]
     pub max_time: Duration,
-    /// Or after so many rounds, each with new machines
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Measuring")]
+    /// Or after so many rounds, each with new machines; 0 for the counts alone
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(0..=100_000), help_heading = "Measuring")]
     pub rounds: u32,
     /// How many samples each machine of a round gives [default: as many as take half a second]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Measuring")]

@@ -5,19 +5,20 @@ use super::calls;
 use super::load::load;
 use super::metrics::{EdgeScore, edge_score, lengths, named, weight_matching};
 use super::model::{Origin, Profile};
+use super::scores::{FlowScore, Scores};
 use super::subpaths;
 use super::text::{counted, score, table};
 use super::traces;
 use crate::options::{AccuracyArguments, Percent};
 use crate::report::Stop;
 use holloway_profilers::edges::EdgeProfile;
-use holloway_profilers::metrics::{Flow, Matching, Share};
-use std::collections::BTreeSet;
+use holloway_profilers::metrics::{Flow, Share};
+use std::collections::BTreeMap;
 
 /// Parts of the whole in which the threshold is expressed.
 const PARTS: u64 = 100_000_000;
 
-/// The scores as text.
+/// The scores as text, or as JSON.
 pub fn accuracy(arguments: &AccuracyArguments) -> Result<String, Stop> {
     let load = |file| load(file, arguments.thread);
     let sampled = load(&arguments.sampled)?;
@@ -27,6 +28,9 @@ pub fn accuracy(arguments: &AccuracyArguments) -> Result<String, Stop> {
         super::diff::same_program(&sampled, exact)?;
     }
     let hot = share(arguments.hot)?;
+    if arguments.json {
+        return json(arguments, &sampled, truth, hot);
+    }
     let parts = [
         paths(&sampled, truth, hot, arguments.hot),
         (!edge_rows(&sampled, truth).is_empty()).then(|| edges(&sampled, truth)),
@@ -37,12 +41,50 @@ pub fn accuracy(arguments: &AccuracyArguments) -> Result<String, Stop> {
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     match parts.is_empty() {
         false => Ok(parts.join("\n")),
-        true => Err(Stop::usage(format_args!(
-            "there is nothing to compare: {} has no exact counts of what {} has estimates of",
-            arguments.exact.as_ref().unwrap_or(&arguments.sampled).display(),
-            arguments.sampled.display()
-        ))),
+        true => Err(nothing(arguments)),
     }
+}
+
+fn nothing(arguments: &AccuracyArguments) -> Stop {
+    Stop::usage(format_args!(
+        "there is nothing to compare: {} has no exact counts of what {} has estimates of",
+        arguments.exact.as_ref().unwrap_or(&arguments.sampled).display(),
+        arguments.sampled.display()
+    ))
+}
+
+/// All scores with all digits.
+fn json(
+    arguments: &AccuracyArguments,
+    sampled: &Profile,
+    truth: &Profile,
+    hot: Share,
+) -> Result<String, Stop> {
+    let mut edges: BTreeMap<String, BTreeMap<String, EdgeScore>> = BTreeMap::new();
+    for (estimate, reference, score) in edge_rows(sampled, truth) {
+        let name = |text: &str| text.replace([' ', '-'], "_");
+        edges.entry(name(estimate)).or_default().insert(name(reference), score);
+    }
+    let subpaths = subpaths::scores(sampled, truth).map_or_else(Vec::new, |found| found.scores);
+    let scores = Scores {
+        format: 1,
+        paths: path_scores(sampled, truth, hot).map(|found| found.rows.into()).unwrap_or_default(),
+        edges,
+        calls: calls::scores(sampled, truth),
+        traces: traces::scores(sampled, truth, hot, arguments.hot)
+            .map(|found| found.rows.into())
+            .unwrap_or_default(),
+        subpaths: subpaths.into_iter().map(|score| (format!("top{}", score.top), score)).collect(),
+    };
+    let is_empty = scores.paths.is_empty()
+        && scores.edges.is_empty()
+        && scores.calls.is_empty()
+        && scores.traces.is_empty()
+        && scores.subpaths.is_empty();
+    if is_empty {
+        return Err(nothing(arguments));
+    }
+    serde_json::to_string_pretty(&scores).map(|text| text + "\n").map_err(Stop::failure)
 }
 
 /// A percentage as a fraction of whole numbers.
@@ -55,8 +97,19 @@ pub fn hot_share(percent: Percent) -> f64 {
     percent.0 / 100.0
 }
 
+/// What a weight matching of paths found.
+struct PathScores {
+    origin: Origin,
+    estimated: usize,
+    actual: usize,
+    /// Paths of the estimate that truth does not have.
+    unknown: usize,
+    /// By flow.
+    rows: [(&'static str, FlowScore); 2],
+}
+
 /// Wall's weight matching, by both flows. Nothing if one side has no paths.
-pub fn paths(estimate: &Profile, truth: &Profile, hot: Share, percent: Percent) -> Option<String> {
+fn path_scores(estimate: &Profile, truth: &Profile, hot: Share) -> Option<PathScores> {
     let (origin, estimated) = match estimate.sampled() {
         Some(sampled) => sampled,
         // Two exact profiles may be compared, one with itself not.
@@ -67,33 +120,33 @@ pub fn paths(estimate: &Profile, truth: &Profile, hot: Share, percent: Percent) 
     let (estimated, actual) = (estimate.counts(&estimated), truth.counts(&actual));
     let (estimated, actual) = (named(estimate, &estimated), named(truth, &actual));
     let lengths = lengths(truth, estimate);
-    let mut rows = Vec::new();
-    for (name, flow) in [("branch flow", Flow::Branches), ("count flow", Flow::Counts)] {
-        let found = weight_matching(&actual, &estimated, &lengths, flow, hot);
-        rows.push([&matching(&found)[..], &[name.to_string()]].concat());
-    }
-    let unknown = estimated.keys().filter(|path| !actual.contains_key(*path)).count();
+    let by = |flow| FlowScore::of(&weight_matching(&actual, &estimated, &lengths, flow, hot));
+    Some(PathScores {
+        origin,
+        estimated: estimated.len(),
+        actual: actual.len(),
+        unknown: estimated.keys().filter(|path| !actual.contains_key(*path)).count(),
+        rows: [("branch", by(Flow::Branches)), ("count", by(Flow::Counts))],
+    })
+}
+
+/// The same as text.
+pub fn paths(estimate: &Profile, truth: &Profile, hot: Share, percent: Percent) -> Option<String> {
+    let found = path_scores(estimate, truth, hot)?;
+    let rows = found.rows.map(|(name, score)| [&score.columns()[..], &[format!("{name} flow")]].concat());
     let mut text = format!(
         "paths: Wall weight matching, hot above {} % of the flow; {} counted {}, {} in truth\n",
         percent.0,
-        counted(estimated.len() as u64, "path", "paths"),
-        origin.name(),
-        actual.len()
+        counted(found.estimated as u64, "path", "paths"),
+        found.origin.name(),
+        found.actual
     );
     text += &table(&["accuracy", "hot", "found", "their flow", "by"], &rows);
-    if unknown > 0 && origin == Origin::Sampled {
-        text +=
-            &format!("  {} in samples that no exact count has\n", counted(unknown as u64, "path", "paths"));
+    if found.unknown > 0 && found.origin == Origin::Sampled {
+        let unknown = counted(found.unknown as u64, "path", "paths");
+        text += &format!("  {unknown} in samples that no exact count has\n");
     }
     Some(text)
-}
-
-/// What a weight matching found, in columns: its accuracy, hot paths, those of them that were found, and their part of the flow.
-pub fn matching<K: Ord>(found: &Matching<K>) -> [String; 4] {
-    let selected: BTreeSet<&K> = found.selected.iter().collect();
-    let matched = found.hot.iter().filter(|path| selected.contains(path)).count();
-    let covered = (found.total_flow > 0).then(|| found.hot_flow as f64 / found.total_flow as f64);
-    [score(found.accuracy()), found.hot.len().to_string(), matched.to_string(), score(covered)]
 }
 
 /// Estimates and references, with names.

@@ -5,6 +5,7 @@ use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::metrics::{
     Flow, Matching, Share, Unsampled, absolute_overlap, overlap, relative_overlap, wall,
 };
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Counts by what a path is, so that they can be compared with those of another file.
@@ -38,7 +39,7 @@ pub fn path_overlap(actual: &Named<'_>, estimate: &Named<'_>) -> Option<f64> {
 }
 
 /// How well one edge profile agrees with another.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EdgeScore {
     /// Relative overlap; a branch that was not seen is taken to go each way alike.
     pub relative: Option<f64>,

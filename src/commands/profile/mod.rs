@@ -9,6 +9,7 @@
 //! | `calls` | call graphs: shown, compared, checked |
 //! | `traces` | paths from branch traces: shown, compared, checked |
 //! | `subpaths` | subpaths: shown, compared, checked |
+//! | `scores` | how close, as JSON |
 //! | `text` | names of paths and branches, columns |
 //! | [`show`], [`diff`], [`check`], [`accuracy`], [`merge`], [`export`] | the commands |
 //!
@@ -24,6 +25,7 @@ pub(crate) mod load;
 pub mod merge;
 pub mod metrics;
 pub mod model;
+mod scores;
 pub mod show;
 mod subpaths;
 #[cfg(test)]

@@ -9,6 +9,7 @@
 
 use super::diff::{change, listed, ranked};
 use super::model::Profile;
+use super::scores::SubpathScore;
 use super::text::{counted, percent, place, score, table};
 use crate::source_lines::SourceLines;
 use holloway_bytecode::Position;
@@ -236,8 +237,8 @@ struct Judged {
     run: u64,
 }
 
-/// A row of the table: how the first of the sample stand to the most executed ones, whose counts are `actual`, the largest first.
-fn judge(found: &[Judged], actual: &[u64], top: usize) -> Vec<String> {
+/// A score: how the first of the sample stand to the most executed ones, whose counts are `actual`, the largest first.
+fn judge(found: &[Judged], actual: &[u64], top: usize) -> SubpathScore {
     let least = actual[top - 1];
     let first = &found[..top.min(found.len())];
     let right = first.iter().filter(|of| of.run >= least).count();
@@ -250,20 +251,21 @@ fn judge(found: &[Judged], actual: &[u64], top: usize) -> Vec<String> {
     let errors: Vec<f64> = known.map(|of| (of.estimate / of.run as f64 - 1.0).abs()).collect();
     let within = first.iter().filter(|of| (of.interval.0..=of.interval.1).contains(&(of.run as f64))).count();
     let mean = (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64);
-    vec![
-        top.to_string(),
-        format!("{:.2}", right as f64 / top as f64),
-        format!("{:.2}", near as f64 / top as f64),
-        percent(flow.into(), most.into()),
-        score(mean),
-        score(errors.iter().copied().reduce(f64::max)),
-        format!("{within} of {}", first.len()),
-    ]
+    SubpathScore {
+        top,
+        recall: right as f64 / top as f64,
+        near: near as f64 / top as f64,
+        flow: (flow, most),
+        error: mean,
+        worst: errors.iter().copied().reduce(f64::max),
+        within,
+        of: first.len(),
+    }
 }
 
 /// How near the sample of one profile comes to the counts of another: of the most executed subpaths, how many the sample has among
 /// as many. Nothing if one side is not there.
-pub fn accuracy(estimate: &Profile, truth: &Profile) -> Option<String> {
+pub fn scores<'p>(estimate: &'p Profile, truth: &'p Profile) -> Option<SubpathScores<'p>> {
     let sampled = estimate.file.subpaths.as_ref()?.sampled.as_ref()?;
     let records = truth.file.subpaths.as_ref()?;
     let exact = records.exact.as_ref()?;
@@ -297,12 +299,40 @@ pub fn accuracy(estimate: &Profile, truth: &Profile) -> Option<String> {
     found.sort_by(|a, b| b.rank.total_cmp(&a.rank).then_with(|| a.class.cmp(&b.class)));
     let mut actual: Vec<u64> = all.values().copied().collect();
     actual.sort_unstable_by(|a, b| b.cmp(a));
-    let rows: Vec<Vec<String>> =
+    let scores =
         TOPS.into_iter().filter(|&top| top <= actual.len()).map(|top| judge(&found, &actual, top)).collect();
+    Some(SubpathScores { sampled, exact, found: found.len(), scores })
+}
+
+/// How good a sample of subpaths is.
+pub struct SubpathScores<'p> {
+    sampled: &'p SubpathSampleRecord,
+    exact: &'p ExactSubpathRecord,
+    /// How many subpaths the sample has.
+    found: usize,
+    /// For the hottest 5, 10 and so on.
+    pub scores: Vec<SubpathScore>,
+}
+
+/// The same as text.
+pub fn accuracy(estimate: &Profile, truth: &Profile) -> Option<String> {
+    let SubpathScores { sampled, exact, found, scores } = scores(estimate, truth)?;
+    let row = |of: SubpathScore| {
+        vec![
+            of.top.to_string(),
+            format!("{:.2}", of.recall),
+            format!("{:.2}", of.near),
+            percent(of.flow.0.into(), of.flow.1.into()),
+            score(of.error),
+            score(of.worst),
+            format!("{} of {}", of.within, of.of),
+        ]
+    };
+    let rows: Vec<Vec<String>> = scores.into_iter().map(row).collect();
     let mut text = format!(
         "subpaths: the most executed by osp's sample and in truth, by {}; {} in the sample, {} in truth\n",
         sampled.encoding,
-        counted(found.len() as u64, "subpath", "subpaths"),
+        counted(found as u64, "subpath", "subpaths"),
         exact.distinct
     );
     text += &table(&["top", "recall", "or near", "their flow", "error", "largest", "in the interval"], &rows);

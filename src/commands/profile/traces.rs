@@ -3,8 +3,9 @@
 //! A path is a full path of a region of a method: from where the region is entered to where it is left, cut at loop headers, loop
 //! exits and where there would be too many paths; not the same as a path of `blpp`, which goes on over the end of a loop.
 
-use super::accuracy::{hot_share, matching};
+use super::accuracy::hot_share;
 use super::model::Profile;
+use super::scores::{FlowScore, TraceScore};
 use super::text::{counted, outcome, percent, place, score, table};
 use crate::options::Percent;
 use crate::source_lines::SourceLines;
@@ -127,9 +128,19 @@ fn key(path: &RegionPathRecord) -> Key<'_> {
     (path.begin.method, &path.blocks)
 }
 
-/// Wall's weight matching of weights with exact counts of full paths. A path of one block is no path to be found: a piece of a trace
-/// without an edge says nothing (Shye et al.). Nothing if one side is not there.
-pub fn accuracy(estimate: &Profile, truth: &Profile, hot: Share, percent: Percent) -> Option<String> {
+/// How good the weights of branch traces are.
+pub struct TraceScores {
+    /// Paths with weight, and paths in truth.
+    estimated: usize,
+    actual: usize,
+    /// Paths that have a weight and were never run.
+    never: usize,
+    /// By flow.
+    pub rows: [(&'static str, TraceScore); 2],
+}
+
+/// Wall's weight matching between the weights of one profile and the counts of another. Nothing if one side is not there.
+pub fn scores(estimate: &Profile, truth: &Profile, hot: Share, percent: Percent) -> Option<TraceScores> {
     let (traces, exact) = (estimate.file.traces.as_ref()?, truth.file.traces.as_ref()?);
     let with_edge = |path: &&RegionPathRecord| path.blocks.len() > 1;
     let counts = exact.paths.iter().filter(with_edge).filter_map(|path| Some((key(path), path.count?)));
@@ -142,24 +153,37 @@ pub fn accuracy(estimate: &Profile, truth: &Profile, hot: Share, percent: Percen
     let weights: BTreeMap<Key, u64> = weights.collect();
     let all = exact.paths.iter().chain(&traces.paths);
     let lengths: BTreeMap<Key, u32> = all.map(|path| (key(path), path.branches.len() as u32)).collect();
-    let mut rows = Vec::new();
-    for (name, flow) in [("count flow", Flow::Counts), ("branch flow", Flow::Branches)] {
+    let by = |flow| {
         let length = |path: &Key| lengths.get(path).copied().unwrap_or_default();
-        let found = wall(&counts, &weights, flow, hot, length);
-        let wrong = score(false_flow(&weights, &counts, hot_share(percent), flow, length));
-        rows.push([&matching(&found)[..], &[wrong, name.to_string()]].concat());
-    }
-    let never = weights.keys().filter(|path| !counts.contains_key(*path)).count();
+        TraceScore {
+            flow: FlowScore::of(&wall(&counts, &weights, flow, hot, length)),
+            wrong: false_flow(&weights, &counts, hot_share(percent), flow, length),
+        }
+    };
+    Some(TraceScores {
+        estimated: weights.len(),
+        actual: counts.len(),
+        never: weights.keys().filter(|path| !counts.contains_key(*path)).count(),
+        rows: [("count", by(Flow::Counts)), ("branch", by(Flow::Branches))],
+    })
+}
+
+/// The same as text.
+pub fn accuracy(estimate: &Profile, truth: &Profile, hot: Share, percent: Percent) -> Option<String> {
+    let found = scores(estimate, truth, hot, percent)?;
+    let row = |(name, of): (&str, TraceScore)| {
+        [&of.flow.columns()[..], &[score(of.wrong), format!("{name} flow")]].concat()
+    };
     let mut text = format!(
         "branch traces: Wall weight matching, hot above {} % of the flow; {} with weight, {} in truth\n",
         percent.0,
-        counted(weights.len() as u64, "path", "paths"),
-        counts.len()
+        counted(found.estimated as u64, "path", "paths"),
+        found.actual
     );
-    text += &table(&["accuracy", "hot", "found", "their flow", "false", "by"], &rows);
-    if never > 0 {
-        text +=
-            &format!("  {} a weight and were never run\n", counted(never as u64, "path has", "paths have"));
+    text += &table(&["accuracy", "hot", "found", "their flow", "false", "by"], &found.rows.map(row));
+    if found.never > 0 {
+        let never = counted(found.never as u64, "path has", "paths have");
+        text += &format!("  {never} a weight and were never run\n");
     }
     Some(text)
 }

@@ -2,11 +2,11 @@
 
 use super::super::model::Profile;
 use super::super::text::{percent, score, table};
-use super::{AT_RATES, EXACTLY, IN_CACHES, IN_SAMPLES, estimates, exact, tree};
+use super::{AT_RATES, CREDITED, EXACTLY, IN_BURSTS, IN_CACHES, IN_SAMPLES, estimates, exact, tree};
 use holloway_profilers::MethodId;
 use holloway_profilers::calls::{CallEdge, CallGraph, CallSite, Convergence, context_overlap, overlap};
 use holloway_vm::profiling::{MomentRecord, OverTimeRecord};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Overlaps, in percent, of which it is said when they are reached for good.
 const REACHED: [f64; 6] = [50.0, 60.0, 70.0, 80.0, 85.0, 90.0];
@@ -54,6 +54,24 @@ pub fn accuracy(estimate: &Profile, truth: &Profile) -> Option<String> {
         text += &over_time(estimate, record, &actual);
     }
     Some(text)
+}
+
+/// The overlap of each estimate, from 0 to 1, by short names.
+pub fn scores(estimate: &Profile, truth: &Profile) -> BTreeMap<&'static str, f64> {
+    let Some(actual) = exact(truth) else { return BTreeMap::new() };
+    let mut estimated = estimates(estimate);
+    if estimated.is_empty() && !std::ptr::eq(estimate, truth) {
+        estimated.extend(exact(estimate).map(|graph| (EXACTLY, graph)));
+    }
+    let name = |origin: &str| match origin {
+        IN_SAMPLES => "sampled",
+        CREDITED => "credited",
+        AT_RATES => "rated",
+        IN_BURSTS => "heard",
+        IN_CACHES => "cached",
+        _ => "exact",
+    };
+    estimated.iter().map(|(origin, graph)| (name(origin), overlap(graph, &actual) / 100.0)).collect()
 }
 
 /// The sites whose caches counted something.

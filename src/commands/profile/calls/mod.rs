@@ -4,7 +4,7 @@
 mod accuracy;
 pub mod rules;
 
-pub use accuracy::accuracy;
+pub use accuracy::{accuracy, scores};
 
 use super::model::Profile;
 use super::text::{counted, percent, score, table};

@@ -1,0 +1,59 @@
+//! What experiments about accuracy have in common: runs that count exactly and sample at once, and grids of profilers of calls.
+
+use crate::cell::{Cell, RESULT};
+use crate::plan::Plan;
+use crate::reduce::Reduction;
+
+/// About how many yieldpoints an iteration has at the default size.
+pub const RUNS: &[(&str, u32)] = &[
+    ("bounce", 2_575_509),
+    ("cd", 751_790),
+    ("deltablue", 2_757_906),
+    ("havlak", 10_813_168),
+    ("json", 243_025),
+    ("list", 4_147_545),
+    ("mandelbrot", 2_085_607),
+    ("nbody", 210_039),
+    ("permute", 3_376_687),
+    ("queens", 1_946_270),
+    ("richards", 1_239_188),
+    ("sieve", 6_427_609),
+    ("storage", 709_350),
+    ("towers", 1_092_150),
+    ("fft", 458_744),
+    ("heapsort", 172_751),
+    ("moldyn", 1_686_004),
+    ("raytracer", 3_422_295),
+    ("compiler", 9_706_244),
+    ("lexgen", 25_227_493),
+    ("rules", 20_999_829),
+];
+
+/// The paper's median run had as many ticks.
+const TICKS: u32 = 500;
+
+/// The names of [`RUNS`].
+pub fn names() -> Vec<&'static str> {
+    RUNS.iter().map(|of| of.0).collect()
+}
+
+/// How near a sampling profiler of paths comes to the exact paths and edges of the same run, all compiled at once at the highest level.
+pub fn paths(plan: &Plan, program: &str, profiler: &str) -> Cell {
+    let in_one = RUNS.iter().find(|of| of.0 == program).map_or(1_000_000, |of| of.1);
+    // A window of the paper's is a hundredth of what lies between two ticks.
+    let every: u32 = plan.pick(50_000, 200_000);
+    let iterations = (TICKS * every).div_ceil(in_one);
+    let run = format!(
+        "bench {program} --iterations {iterations} --tier o2 --timer virtual:{every} \
+         --profile edges --profile blpp --profile {profiler} --profile-out @profile.json"
+    );
+    let compare = "profile accuracy @profile.json --json";
+    Cell::counting(Reduction::Numbers, &[&run, compare], plan.pick(1.2, 4.0))
+}
+
+/// How near profilers of calls come to the calls that are made, at the lowest level, for a run of so many ticks.
+pub fn calls(program: &str, size: &str, ticks: u64, profilers: &[String], seconds: f64) -> Cell {
+    let each: String = profilers.iter().map(|spec| format!(" --profile {spec}")).collect();
+    let line = format!("accuracy {program} --tier o0 --size {size} --ticks {ticks}{each} --json {RESULT}");
+    Cell::counting(Reduction::Calls, &[&line], seconds)
+}

@@ -1,0 +1,157 @@
+//! Arnold and Grove 2005, table 2: accuracy over samples for each tick and stride, beside both of the paper's grids.
+
+use crate::catalogue::accuracies;
+use crate::catalogue::{Experiment, Findings, programs};
+use crate::cell::Cell;
+use crate::papers;
+use crate::plan::Plan;
+use crate::report::model::{Chart, Figure, Unit};
+use crate::results::{Results, exactly, mean};
+
+const SAYS: &[&str] = &[
+    "Accuracy for each number of samples after a tick and each stride between them, a mean over programs; everything is compiled at the lowest level. More \
+     samples and longer strides are more accurate until windows are longer than ticks. (The paper's second number in each cell, the overhead, is \
+     measured where a configuration is chosen by it: see cbs-tab3.)",
+    "Here ticks come by counted yieldpoints, 100 in a run, so the grid repeats on every machine.",
+];
+
+pub(in crate::catalogue) const JIKES: Experiment = Experiment {
+    id: "cbs-tab2a",
+    place: "Table 2A",
+    title: "Accuracy over samples and strides, beside Jikes RVM",
+    says: SAYS,
+    cells,
+    conclude: |plan, results, found| conclude(plan, results, found, "table2a"),
+};
+
+pub(in crate::catalogue) const J9: Experiment = Experiment {
+    id: "cbs-tab2b",
+    place: "Table 2B",
+    title: "Accuracy over samples and strides, beside J9",
+    says: SAYS,
+    cells,
+    conclude: |plan, results, found| conclude(plan, results, found, "table2b"),
+};
+
+const TICKS: u64 = 100;
+
+fn axes(plan: &Plan) -> (Vec<u32>, Vec<u32>) {
+    let all =
+        |key: &str| papers::numbers(&format!("cbs.table2a.{key}")).into_iter().flatten().map(|of| of as u32);
+    let samples = all("samples").filter(|of| plan.pick([1, 4, 16, 64, 256].contains(of), *of <= 1024));
+    let strides = all("strides").filter(|of| plan.pick([1, 3, 7, 31, 127].contains(of), *of <= 1023));
+    (samples.collect(), strides.collect())
+}
+
+fn names(plan: &Plan) -> Vec<&'static str> {
+    plan.programs(programs::QUICK, programs::CLASSIC)
+}
+
+fn cell(plan: &Plan, program: &str) -> Cell {
+    let (samples, strides) = axes(plan);
+    let all: Vec<String> = samples
+        .iter()
+        .flat_map(|samples| {
+            strides.iter().map(move |stride| format!("cbs:samples={samples},stride={stride}"))
+        })
+        .collect();
+    let seconds = all.len() as f64 * 0.2;
+    accuracies::calls(program, "default", TICKS, &all, seconds)
+}
+
+fn cells(plan: &Plan) -> Vec<Cell> {
+    names(plan).into_iter().map(|name| cell(plan, name)).collect()
+}
+
+/// A number of a configuration, the mean over all programs.
+fn number(plan: &Plan, results: &Results<'_>, (samples, stride): (u32, u32), name: &str) -> Option<f64> {
+    let names = names(plan);
+    let key = format!("cbs:samples={samples},stride={stride},schedule=arnold-grove,at=prologue.{name}");
+    let each: Vec<f64> = names.iter().filter_map(|name| results.number(&cell(plan, name), &key)).collect();
+    if each.len() == names.len() { mean(&each) } else { None }
+}
+
+/// Do windows end before the next tick: nearly all samples that are asked for are taken.
+fn is_closed(plan: &Plan, results: &Results<'_>, (samples, stride): (u32, u32)) -> bool {
+    let of = |name| number(plan, results, (samples, stride), name);
+    of("samples").zip(of("ticks")).is_some_and(|(taken, ticks)| taken >= 0.9 * ticks * f64::from(samples))
+}
+
+fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings, table: &str) {
+    let (samples, strides) = axes(plan);
+    let measured: Vec<Vec<Option<f64>>> = samples
+        .iter()
+        .map(|samples| {
+            strides.iter().map(|stride| number(plan, results, (*samples, *stride), "overlap")).collect()
+        })
+        .collect();
+    let key = |key: &str| format!("cbs.{table}.{key}");
+    let grid = papers::grid(&key("accuracy"));
+    let place =
+        |list: &str, of: u32| papers::numbers(&key(list)).iter().position(|at| *at == Some(f64::from(of)));
+    let paper: Vec<Vec<Option<f64>>> = samples
+        .iter()
+        .map(|&of| {
+            let row = place("samples", of).map(|row| &grid[row]);
+            strides.iter().map(|&stride| row?[place("strides", stride)?]).collect()
+        })
+        .collect();
+    let known: Option<Vec<Vec<f64>>> = measured.iter().map(|row| row.iter().copied().collect()).collect();
+    let pairs = |rows: &[Vec<f64>]| -> (usize, usize) {
+        // Beyond that, samples are of fewer and fewer ticks, and overhead is what the paper stops at.
+        let closed = |row: usize, column: usize| is_closed(plan, results, (samples[row], strides[column]));
+        let places = (0..rows.len()).flat_map(|row| (0..strides.len()).map(move |column| (row, column)));
+        let places = places.filter(|&(row, column)| closed(row, column));
+        let next = |(row, column): (usize, usize)| {
+            [(row + 1, column), (row, column + 1)].map(|to| ((row, column), to))
+        };
+        let steps = places
+            .flat_map(next)
+            .filter(|&(_, (row, column))| row < rows.len() && column < strides.len() && closed(row, column));
+        // A point and a half is what a mean over few programs scatters by.
+        let falls = steps.map(|(from, to)| rows[to.0][to.1] < rows[from.0][from.1] - 1.5);
+        falls.fold((0, 0), |(wrong, all), falls| (wrong + usize::from(falls), all + 1))
+    };
+    let violations = known.as_deref().map(pairs);
+    found.checks.shape(
+        "not falling with samples or strides",
+        "2 of 205 steps in Jikes RVM",
+        "at most a tenth of the steps by more than 1.5 points, where windows end before the next tick",
+        violations.map(|(wrong, all)| wrong * 10 <= all),
+        violations.map_or("not measured".into(), |(wrong, all)| format!("{wrong} of {all} steps")),
+    );
+    let better = known.as_ref().map(|rows| {
+        let both = rows.iter().flatten().zip(paper.iter().flatten());
+        let known: Vec<bool> = both.filter_map(|(ours, theirs)| Some(*ours >= (*theirs)?)).collect();
+        (known.iter().filter(|is| **is).count(), known.len())
+    });
+    found.checks.shape(
+        "as accurate as the paper, cell by cell",
+        "its grid",
+        "in nine of ten cells",
+        better.map(|(better, all)| better * 10 >= all * 9),
+        better.map_or("not measured".into(), |(better, all)| format!("{better} of {all} cells")),
+    );
+    let first = measured.first().and_then(|row| row.first().copied().flatten());
+    let default = papers::number(&key("default_accuracy"));
+    found.checks.told(
+        "one sample, stride 1",
+        &format!("{default} %"),
+        first.map(|value| exactly(value, Unit::Percent)),
+    );
+    found.figures.push(Figure {
+        id: "grid".into(),
+        title: "Accuracy of call graphs".into(),
+        caption: "Overlap with the exact call graph, a mean over programs.".into(),
+        chart: Chart::Heat {
+            unit: Unit::Percent,
+            row_title: "samples for each tick".into(),
+            column_title: "stride".into(),
+            rows: samples.iter().map(u32::to_string).collect(),
+            columns: strides.iter().map(u32::to_string).collect(),
+            measured,
+            paper,
+            less_is_better: false,
+        },
+    });
+}

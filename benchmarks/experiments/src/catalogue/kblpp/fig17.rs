@@ -1,0 +1,45 @@
+//! D'Elia and Demetrescu 2013, figure 17: space.
+
+use super::forest;
+use crate::catalogue::{Experiment, Findings};
+use crate::plan::Plan;
+use crate::report::model::{Line, Unit};
+use crate::results::Results;
+use crate::results::exactly;
+use crate::verdict::Bound;
+
+pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
+    id: "kblpp-fig17",
+    place: "Figure 17",
+    title: "Space: nodes of the k-slab forest",
+    says: &[
+        "A Ball-Larus profiler needs an entry for each path, the k-iteration profiler a node for each sequence of paths: in the paper up to several millions, growing with k most where loops are, and some programs run out of memory.",
+        "Here it is counted in forests of two iterations of each program, all compiled at once: exact numbers, the same in every run.",
+    ],
+    cells: forest::cells,
+    conclude,
+};
+
+fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
+    let lines = forest::lines(plan, results, "nodes");
+    let text = |lines: &Vec<Line>| format!("{} of {} programs", forest::rising(lines), lines.len());
+    found.checks.shape(
+        "nodes grow with k",
+        "in loop-intensive programs",
+        "in at least half of the programs, and never falling by much",
+        lines.as_ref().map(|lines| forest::rising(lines) * 2 >= lines.len()),
+        lines.as_ref().map_or("not measured".into(), text),
+    );
+    let bytes = forest::lines(plan, results, "bytes");
+    let most =
+        |lines: Vec<Line>| lines.iter().flat_map(|line| &line.points).fold(0.0f64, |most, of| most.max(of.1));
+    found.checks.number(
+        "bytes of the largest forest",
+        "out of memory in some programs",
+        Bound::at_most(f64::from(1 << 30)),
+        bytes.map(|lines| exactly(most(lines), Unit::Bytes)),
+    );
+    found.figures.extend(lines.map(|lines| {
+        forest::figure("nodes", "Nodes of the forest", "Nodes of the k-slab forest, by k.", true, lines)
+    }));
+}

@@ -1,0 +1,65 @@
+//! The cells of the experiments about the shape of forests: figures 17 to 20 of D'Elia and Demetrescu 2013.
+
+use crate::catalogue::{accuracies, programs};
+use crate::cell::{Cell, RESULT};
+use crate::papers;
+use crate::plan::Plan;
+use crate::reduce::Reduction;
+use crate::report::model::{Axis, Chart, Figure, Line, Unit};
+use crate::results::Results;
+
+const QUICK: &[&str] = &["richards", "json", "queens", "sieve", "storage", "list", "towers", "mandelbrot"];
+
+pub fn ks(plan: &Plan) -> Vec<u32> {
+    let all = papers::numbers("kblpp.k_values").into_iter().flatten().map(|k| k as u32);
+    all.filter(|k| plan.pick([2, 4, 8, 16].contains(k), true)).collect()
+}
+
+pub fn names(plan: &Plan) -> Vec<&'static str> {
+    let all: Vec<&str> =
+        programs::CLASSIC.iter().copied().filter(|name| accuracies::names().contains(name)).collect();
+    plan.programs(QUICK, &all)
+}
+
+fn cell(program: &str, k: u32) -> Cell {
+    let line = format!(
+        "bench {program} --iterations 2 --tier o2 --timer virtual:1000000 --profile kblpp:k={k} --profile-out {RESULT}"
+    );
+    Cell::counting(Reduction::Forest, &[&line], 1.0)
+}
+
+pub fn cells(plan: &Plan) -> Vec<Cell> {
+    names(plan).into_iter().flat_map(|name| ks(plan).into_iter().map(move |k| cell(name, k))).collect()
+}
+
+/// A number of the forests over k, a line for each program; nothing if one is missing.
+pub fn lines(plan: &Plan, results: &Results<'_>, number: &str) -> Option<Vec<Line>> {
+    let line = |name: &str| {
+        let point = |k: u32| Some((f64::from(k), results.number(&cell(name, k), number)?));
+        let points: Option<Vec<(f64, f64)>> = ks(plan).into_iter().map(point).collect();
+        Some(Line { name: name.to_string(), is_paper: false, points: points? })
+    };
+    names(plan).into_iter().map(line).collect::<Option<Vec<Line>>>().filter(|lines| !lines.is_empty())
+}
+
+/// How many lines rise or stay, from each point to the next but for a hundredth.
+pub fn rising(lines: &[Line]) -> usize {
+    lines.iter().filter(|line| line.points.windows(2).all(|of| of[1].1 >= of[0].1 * 0.99)).count()
+}
+
+/// How many fall or stay.
+pub fn falling(lines: &[Line]) -> usize {
+    lines.iter().filter(|line| line.points.windows(2).all(|of| of[1].1 <= of[0].1 * 1.01)).count()
+}
+
+/// Lines over k.
+pub fn figure(id: &str, title: &str, caption: &str, log: bool, lines: Vec<Line>) -> Figure {
+    let x = Axis { title: "k".into(), unit: Unit::Count, log: false };
+    let y = Axis { title: title.to_lowercase(), unit: Unit::Count, log };
+    Figure {
+        id: id.into(),
+        title: title.into(),
+        caption: caption.into(),
+        chart: Chart::Lines { x, y, lines },
+    }
+}

@@ -1,0 +1,175 @@
+//! The experiments, a file each, by paper. An experiment is a value: its cells follow from a plan, and its checks and figures from the results
+//! of these; so it can be listed, split and concluded again without running anything.
+
+pub mod accuracies;
+pub mod overheads;
+pub mod programs;
+
+mod cbs;
+mod kblpp;
+mod osp;
+mod pep;
+mod plane;
+mod pmu;
+
+pub use plane::plane;
+
+use crate::cell::Cell;
+use crate::plan::Plan;
+use crate::report::model::Figure;
+use crate::results::Results;
+use crate::verdict::Checks;
+use std::time::Duration;
+
+/// A paper.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Paper {
+    /// As on the command line, and before the hyphen in the names of its experiments.
+    pub id: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// Authors, venue, year.
+    pub source: &'static str,
+    /// What it is known for.
+    pub says: &'static str,
+    /// Its main results: names of experiments and positions among their checks.
+    pub headlines: &'static [(&'static str, usize)],
+}
+
+/// The papers.
+pub const PAPERS: [Paper; 5] = [pep::PAPER, cbs::PAPER, osp::PAPER, pmu::PAPER, kblpp::PAPER];
+
+/// An experiment.
+#[derive(Clone, Copy, Debug)]
+pub struct Experiment {
+    /// Its name in the catalogue.
+    pub id: &'static str,
+    /// Where it is in the paper.
+    pub place: &'static str,
+    /// What it is about.
+    pub title: &'static str,
+    /// What the paper does and finds, and what is done here, by paragraphs.
+    pub says: &'static [&'static str],
+    /// What has to be done for it.
+    pub cells: fn(&Plan) -> Vec<Cell>,
+    /// What follows.
+    pub conclude: fn(&Plan, &Results<'_>, &mut Findings),
+}
+
+/// What an experiment finds.
+#[derive(Default)]
+pub struct Findings {
+    /// What is compared with the paper.
+    pub checks: Checks,
+    /// What is shown.
+    pub figures: Vec<Figure>,
+}
+
+/// All experiments, in the order of the papers.
+pub fn experiments() -> impl Iterator<Item = &'static Experiment> {
+    [pep::EXPERIMENTS, cbs::EXPERIMENTS, osp::EXPERIMENTS, pmu::EXPERIMENTS, kblpp::EXPERIMENTS]
+        .into_iter()
+        .flatten()
+        .copied()
+}
+
+impl Experiment {
+    /// Its paper.
+    pub fn paper(&self) -> &'static Paper {
+        let paper = PAPERS.iter().find(|paper| self.id.split('-').next() == Some(paper.id));
+        paper.expect("a test looks at the names of all experiments")
+    }
+
+    /// How long it will probably take by itself.
+    pub fn estimate(&self, plan: &Plan) -> Duration {
+        (self.cells)(plan).iter().map(|cell| cell.estimate).sum()
+    }
+}
+
+/// The experiment of this name, or those of a paper, or all; or what would be right.
+pub fn select(name: &str) -> Result<Vec<&'static Experiment>, String> {
+    let found: Vec<&Experiment> =
+        experiments().filter(|of| name == "all" || of.id == name || of.paper().id == name).collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let near: Vec<&str> =
+        experiments().map(|of| of.id).filter(|id| !name.is_empty() && id.contains(name)).collect();
+    let near = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
+    let papers: Vec<&str> = PAPERS.iter().map(|paper| paper.id).collect();
+    Err(format!(
+        "there is no experiment '{name}'{near}\n`holloway experiment list` has all; the papers are: {}, all",
+        papers.join(", ")
+    ))
+}
+
+/// The cells of experiments, each once: those that measure time first, while the machine is as the user left it.
+pub fn cells(experiments: &[&Experiment], plan: &Plan) -> Vec<Cell> {
+    let mut all: Vec<Cell> = Vec::new();
+    let mut known = std::collections::BTreeSet::new();
+    for cell in experiments.iter().flat_map(|of| (of.cells)(plan)) {
+        if known.insert(cell.key()) {
+            all.push(cell);
+        }
+    }
+    all.sort_by_key(|cell| !cell.is_timed);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Mode;
+    use crate::report::model::Verdict;
+    use crate::store::Cells;
+
+    #[test]
+    fn experiments_have_names_of_their_own_and_of_their_papers() {
+        let ids: Vec<&str> = experiments().map(|of| of.id).collect();
+        let different: std::collections::BTreeSet<&str> = ids.iter().copied().collect();
+        assert_eq!(different.len(), ids.len());
+        for of in experiments() {
+            assert!(
+                of.id.starts_with(of.paper().id) && !of.says.is_empty() && !of.place.is_empty(),
+                "{}",
+                of.id
+            );
+        }
+        for (id, _) in PAPERS.iter().flat_map(|paper| paper.headlines) {
+            assert!(ids.contains(id), "{id} is a headline");
+        }
+    }
+
+    #[test]
+    fn experiments_conclude_from_nothing_that_nothing_was_measured() {
+        let (nothing, plan) = (Cells::new(), Plan::new(Mode::Quick));
+        for of in experiments() {
+            let (results, mut findings) = (Results::new(&nothing), Findings::default());
+            (of.conclude)(&plan, &results, &mut findings);
+            let (checks, verdict, _) = findings.checks.finish();
+            assert!(!checks.is_empty(), "{} compares nothing", of.id);
+            assert_eq!(verdict, Verdict::Missing, "{}", of.id);
+            for (id, check) in of.paper().headlines {
+                assert!(*id != of.id || *check < checks.len(), "{id} has no check {check}");
+            }
+        }
+    }
+
+    #[test]
+    fn everything_together_fits_into_a_quarter_of_an_hour() {
+        let plan = Plan::new(Mode::Quick);
+        let all: Vec<&Experiment> = experiments().collect();
+        let cells = cells(&all, &plan);
+        let timed: Duration = cells.iter().filter(|cell| cell.is_timed).map(|cell| cell.estimate).sum();
+        let rest: Duration = cells.iter().filter(|cell| !cell.is_timed).map(|cell| cell.estimate).sum();
+        assert!(timed + rest / 2 < Duration::from_secs(15 * 60), "{timed:?} and {rest:?}");
+    }
+
+    #[test]
+    fn experiments_are_chosen_by_name_paper_or_all() {
+        assert_eq!(select("pep-fig6").map(|of| of.len()), Ok(1));
+        assert!(select("pep").is_ok_and(|of| of.len() > 2));
+        assert_eq!(select("all").map(|of| of.len()), Ok(experiments().count()));
+        assert!(select("fig15").is_err_and(|why| why.contains("did you mean kblpp-fig15?")));
+    }
+}

@@ -1,0 +1,138 @@
+//! What experiments about cost have in common: their cells, means over programs, and bars.
+
+use crate::cell::{Cell, RESULT};
+use crate::plan::Plan;
+use crate::reduce::Reduction;
+use crate::report::model::{Chart, Figure, Measured, Series, Unit};
+use crate::results::{Results, above_one, mean_above_one};
+
+/// Programs that repeat something small, so that a sample takes a millisecond; rounds of the others are as long as they must be.
+const SHORT: [&str; 9] =
+    ["bounce", "json", "list", "permute", "queens", "richards", "sieve", "storage", "towers"];
+
+/// What a program costs with some flags more.
+pub fn cell(plan: &Plan, program: &str, flags: &str) -> Cell {
+    let seconds = plan.trials.map_or(plan.pick(2, 60), |trials| trials.clamp(1, 600));
+    let turns = if SHORT.contains(&program) { " --turns 40" } else { "" };
+    let size = match (program, plan.mode) {
+        ("mandelbrot", crate::plan::Mode::Quick) => " --size 100",
+        _ => "",
+    };
+    let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };
+    let line =
+        format!("overhead {program} {flags}{size} --max-time {seconds}s{turns}{order} --json {RESULT}");
+    Cell::timed(Reduction::Overhead, &[&line], f64::from(seconds) + 1.0)
+}
+
+/// A cell of which only the counts are wanted, which are the same however long is measured.
+pub fn counts(program: &str, flags: &str) -> Cell {
+    let line = format!("overhead {program} {flags} --rounds 0 --json {RESULT}");
+    Cell::counting(Reduction::Overhead, &[&line], 1.5)
+}
+
+/// Costs of a configuration over programs.
+#[derive(Clone, Debug)]
+pub struct Costs {
+    /// For each program that was measured.
+    pub each: Vec<(String, Measured)>,
+    /// The same machine twice.
+    pub again: Vec<(String, Measured)>,
+    /// Over all programs; nothing if one is missing.
+    pub mean: Option<Measured>,
+    /// The same for the machine measured twice.
+    pub again_mean: Option<Measured>,
+}
+
+impl Costs {
+    /// What the cells for these programs came to.
+    pub fn of(results: &Results<'_>, programs: &[&str], cell: impl Fn(&str) -> Cell) -> Costs {
+        let mut all = Costs { each: Vec::new(), again: Vec::new(), mean: None, again_mean: None };
+        let (mut ratios, mut agains) = (Vec::new(), Vec::new());
+        for (stream, &program) in (1..).zip(programs) {
+            let cell = cell(program);
+            let both = (results.ratio(&cell, "overhead", stream), results.ratio(&cell, "again", stream));
+            if let (Some(ratio), Some(again)) = both {
+                all.each.push((program.into(), above_one(ratio.interval())));
+                all.again.push((program.into(), above_one(again.interval())));
+                ratios.push(ratio);
+                agains.push(again);
+            }
+        }
+        if ratios.len() == programs.len() {
+            (all.mean, all.again_mean) = (mean_above_one(&ratios), mean_above_one(&agains));
+        }
+        all
+    }
+
+    /// The dearest program, if all were measured.
+    pub fn worst(&self) -> Option<&(String, Measured)> {
+        self.mean?;
+        self.each.iter().max_by(|a, b| a.1.value.total_cmp(&b.1.value))
+    }
+
+    /// Half the interval of the same machine measured twice, in points: less is nothing.
+    pub fn band(&self) -> Option<f64> {
+        let (low, high) = self.again_mean?.interval?;
+        Some((high - low) / 2.0)
+    }
+
+    /// As bars, the mean last.
+    pub fn series(&self, name: &str, categories: &[String]) -> Series {
+        series(
+            name,
+            categories,
+            |category| {
+                if category == MEAN { self.mean } else { find(&self.each, category) }
+            },
+        )
+    }
+
+    /// Of the same machine measured twice.
+    pub fn again_series(&self, categories: &[String]) -> Series {
+        series("same machine twice (A/A)", categories, |category| {
+            if category == MEAN { self.again_mean } else { find(&self.again, category) }
+        })
+    }
+}
+
+/// The last group of bars.
+pub const MEAN: &str = "mean";
+
+fn find(all: &[(String, Measured)], name: &str) -> Option<Measured> {
+    all.iter().find(|(of, _)| of == name).map(|(_, measured)| *measured)
+}
+
+/// A group for each program, and one for the mean.
+pub fn categories(programs: &[&str]) -> Vec<String> {
+    programs.iter().chain(&[MEAN]).map(|name| name.to_string()).collect()
+}
+
+/// Measured bars.
+pub fn series(name: &str, categories: &[String], of: impl Fn(&str) -> Option<Measured>) -> Series {
+    let all: Vec<Option<Measured>> = categories.iter().map(|category| of(category)).collect();
+    Series {
+        name: name.into(),
+        is_paper: false,
+        values: all.iter().map(|measured| measured.map(|of| of.value)).collect(),
+        intervals: all.iter().map(|measured| measured.and_then(|of| of.interval)).collect(),
+    }
+}
+
+/// The paper's mean, beside the mean that was measured.
+pub fn paper_mean(categories: &[String], name: &str, mean: f64) -> Series {
+    let values = categories.iter().map(|category| (category == MEAN).then_some(mean)).collect();
+    Series { name: name.into(), is_paper: true, values, intervals: Vec::new() }
+}
+
+/// A figure of bars.
+pub fn bars(
+    id: &str,
+    title: &str,
+    caption: &str,
+    unit: Unit,
+    categories: Vec<String>,
+    series: Vec<Series>,
+) -> Figure {
+    let (id, title, caption) = (id.to_string(), title.to_string(), caption.to_string());
+    Figure { id, title, caption, chart: Chart::Bars { unit, categories, series } }
+}

@@ -1,0 +1,56 @@
+//! Bond and McKinley: continuous path and edge profiling.
+
+mod accuracy;
+mod fig6;
+mod fig8;
+mod fig9;
+mod sec3_4;
+mod sec5_1;
+mod sec6_4_absolute;
+mod sec6_4_reference;
+
+use super::{Experiment, Paper, accuracies};
+use crate::plan::Plan;
+
+pub(super) const PAPER: Paper = Paper {
+    id: "pep",
+    title: "Continuous Path and Edge Profiling",
+    source: "Bond, McKinley; MICRO 2005",
+    says: "Instrumentation keeps the number of the path in a register and counts nothing; samples at yieldpoints read it. That makes paths and edges known all the time for about a percent.",
+    headlines: &[
+        ("pep-fig6", 0),
+        ("pep-fig6", 1),
+        ("pep-fig8", 0),
+        ("pep-fig9", 0),
+        ("pep-sec6.4-absolute-overlap", 0),
+    ],
+};
+
+pub(super) const EXPERIMENTS: &[&Experiment] = &[
+    &sec3_4::EXPERIMENT,
+    &sec5_1::EXPERIMENT,
+    &fig6::EXPERIMENT,
+    &fig8::EXPERIMENT,
+    &fig9::EXPERIMENT,
+    &sec6_4_reference::EXPERIMENT,
+    &sec6_4_absolute::EXPERIMENT,
+];
+
+/// PEP as it is called in the paper: samples for each tick, and the stride.
+pub(super) fn pep(samples: u32, stride: u32) -> String {
+    format!("pep:samples={samples},stride={stride}")
+}
+
+/// The programs of the plane: those of figure 6 of which accuracy is measured as well.
+pub(super) fn plane_programs(plan: &Plan) -> Vec<&'static str> {
+    fig6::programs(plan).into_iter().filter(|name| accuracies::names().contains(name)).collect()
+}
+
+/// The dots of the plane: name, group, flags of `overhead`, and the profiler if it estimates.
+pub(super) const PLANE: &[(&str, &str, &str, Option<&str>)] = &[
+    ("PEP(64,17)", "PEP", "--profile pep:samples=64,stride=17", Some("pep:samples=64,stride=17")),
+    ("PEP(1024,17)", "PEP", "--profile pep:samples=1024,stride=17", Some("pep:samples=1024,stride=17")),
+    ("BLPP, arrays", "BLPP", "--profile blpp:storage=array", None),
+    ("BLPP, hash tables", "BLPP", "--profile blpp:storage=hash", None),
+    ("k-BLPP, k=4", "k-BLPP", "--profile kblpp:k=4", None),
+];

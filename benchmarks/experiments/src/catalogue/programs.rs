@@ -1,0 +1,26 @@
+//! Which of the benchmark programs experiments are about.
+
+/// The classic programs, which do the same all the time: "Are We Fast Yet" and Java Grande.
+pub const CLASSIC: &[&str] = &[
+    "bounce",
+    "cd",
+    "deltablue",
+    "havlak",
+    "json",
+    "list",
+    "mandelbrot",
+    "nbody",
+    "permute",
+    "queens",
+    "richards",
+    "sieve",
+    "storage",
+    "towers",
+    "fft",
+    "heapsort",
+    "moldyn",
+    "raytracer",
+];
+
+/// Of them, for little time, those that differ most: few methods and many, with objects and without, and short samples.
+pub const QUICK: &[&str] = &["richards", "json", "list", "storage", "queens", "mandelbrot"];

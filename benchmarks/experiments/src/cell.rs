@@ -1,0 +1,114 @@
+//! A cell: the smallest piece of work that is done, kept and not repeated. It is a few commands of `holloway`, one after the
+//! other, and what is made of their output. Experiments share cells: what two of them need is done once.
+
+use crate::reduce::Reduction;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Where the last command may put its result; else it is what it prints.
+pub const RESULT: &str = "@result.json";
+
+/// A cell.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cell {
+    /// Arguments of `holloway`. A word `@name` is a file of this name in a folder that is the cell's own.
+    pub commands: Vec<Vec<String>>,
+    /// What is made of the output.
+    pub reduction: Reduction,
+    /// Does it measure time, so that nothing else of ours may run beside it.
+    pub is_timed: bool,
+    /// After this time it has failed.
+    pub limit: Duration,
+    /// How long it will probably take.
+    pub estimate: Duration,
+}
+
+impl Cell {
+    /// A cell that counts: what it comes to does not depend on time.
+    pub fn counting(reduction: Reduction, commands: &[&str], seconds: f64) -> Cell {
+        let commands = commands.iter().map(|line| line.split_whitespace().map(str::to_string).collect());
+        let estimate = Duration::from_secs_f64(seconds);
+        let limit = Duration::from_secs(60) + estimate * 20;
+        Cell { commands: commands.collect(), reduction, is_timed: false, limit, estimate }
+    }
+
+    /// A cell that measures time.
+    pub fn timed(reduction: Reduction, commands: &[&str], seconds: f64) -> Cell {
+        Cell { is_timed: true, ..Cell::counting(reduction, commands, seconds) }
+    }
+
+    /// What tells it from all others, and what is kept in a store: how to do it again.
+    pub fn key(&self) -> String {
+        let lines: Vec<String> = self.commands.iter().map(|words| words.join(" ")).collect();
+        format!("{}: {}", self.reduction, lines.join(" && "))
+    }
+
+    /// Does the shard with this number, of so many, do it. By its name, so that all shards agree whatever they are asked to do.
+    pub fn is_of(&self, shard: Shard) -> bool {
+        let digest = self.key().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| {
+            (digest ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        // The low bits of this digest follow the last letters too closely.
+        (digest >> 24) % u64::from(shard.of) == u64::from(shard.number - 1)
+    }
+}
+
+/// A part of all cells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shard {
+    /// From 1.
+    pub number: u32,
+    /// How many there are.
+    pub of: u32,
+}
+
+impl std::str::FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Shard, String> {
+        let parts =
+            text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        match parts {
+            Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
+            _ => Err("a shard is I/N with I from 1 to N, such as 2/4".into()),
+        }
+    }
+}
+
+/// What a cell came to.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Numbers by name.
+    pub numbers: BTreeMap<String, f64>,
+    /// Lists of numbers by name: what intervals are computed from.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub samples: BTreeMap<String, Vec<f64>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cell_is_of_one_shard() {
+        let cells: Vec<Cell> = (0..200)
+            .map(|at| Cell::counting(Reduction::Numbers, &[&format!("run --seed {at} a.hol")], 1.0))
+            .collect();
+        for of in [1, 2, 3, 7] {
+            let sizes: Vec<usize> = (1..=of)
+                .map(|number| cells.iter().filter(|cell| cell.is_of(Shard { number, of })).count())
+                .collect();
+            assert_eq!(sizes.iter().sum::<usize>(), cells.len());
+            assert!(sizes.iter().all(|&size| size > cells.len() / of as usize / 3), "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn shards_are_numbered_from_one() {
+        assert_eq!("2/4".parse(), Ok(Shard { number: 2, of: 4 }));
+        for wrong in ["0/4", "5/4", "1", "1/0", "a/b", "", "/"] {
+            assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
+        }
+    }
+}

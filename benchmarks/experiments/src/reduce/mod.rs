@@ -1,0 +1,212 @@
+//! From what a command printed to the numbers that are kept.
+
+mod overhead;
+
+use crate::cell::Outcome;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What is made of the output of a cell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reduction {
+    /// JSON: each number is called by its way through the objects, with dots; lists of numbers are samples.
+    Numbers,
+    /// `overhead --json` of one program.
+    Overhead,
+    /// `accuracy --json` of one program: the figures of each profiler.
+    Calls,
+    /// `bench --json` of one program: the time of each iteration.
+    Times,
+    /// `bench --stats=json` of one program, which is on standard error.
+    Statistics,
+    /// A profile with a k-iteration forest.
+    Forest,
+}
+
+impl fmt::Display for Reduction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reduction::Numbers => "numbers",
+            Reduction::Overhead => "overhead",
+            Reduction::Calls => "calls",
+            Reduction::Times => "times",
+            Reduction::Statistics => "statistics",
+            Reduction::Forest => "forest",
+        })
+    }
+}
+
+/// What the commands of a cell left behind.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Output {
+    /// The file of the result, or what the last command printed.
+    pub result: String,
+    /// What it printed on standard error.
+    pub errors: String,
+}
+
+impl Reduction {
+    /// The numbers, or what is wrong with the output.
+    pub fn reduce(self, output: &Output) -> Result<Outcome, String> {
+        let text = match self {
+            Reduction::Statistics => output.errors.find('{').map_or("", |at| &output.errors[at..]),
+            _ => &output.result,
+        };
+        let value: Value =
+            serde_json::from_str(text).map_err(|error| format!("its output is not JSON: {error}"))?;
+        match self {
+            Reduction::Numbers | Reduction::Statistics => {
+                let mut outcome = Outcome::default();
+                flatten("", &value, &mut outcome);
+                Ok(outcome)
+            }
+            Reduction::Overhead => overhead::reduce(&value),
+            Reduction::Calls => calls(&value),
+            Reduction::Times => times(&value),
+            Reduction::Forest => forest(&value),
+        }
+    }
+}
+
+fn flatten(name: &str, value: &Value, outcome: &mut Outcome) {
+    let below = |key: &str| if name.is_empty() { key.to_string() } else { format!("{name}.{key}") };
+    match value {
+        Value::Number(number) => {
+            outcome.numbers.extend(number.as_f64().map(|number| (name.to_string(), number)));
+        }
+        Value::Object(members) => {
+            members.iter().for_each(|(key, value)| flatten(&below(key), value, outcome))
+        }
+        Value::Array(items) if items.iter().all(Value::is_number) => {
+            outcome.samples.insert(name.to_string(), items.iter().filter_map(Value::as_f64).collect());
+        }
+        _ => {}
+    }
+}
+
+fn lacks(what: &str) -> impl FnOnce() -> String + '_ {
+    move || format!("its output has no {what}")
+}
+
+/// The only program of a file of results.
+fn program(value: &Value) -> Result<&Value, String> {
+    value["programs"].get(0).ok_or_else(lacks("program"))
+}
+
+fn calls(value: &Value) -> Result<Outcome, String> {
+    let mut outcome = Outcome::default();
+    for figure in value["figures"].as_array().ok_or_else(lacks("figures"))? {
+        let profiler = figure["profiler"].as_str().ok_or_else(lacks("profiler"))?;
+        flatten(profiler, figure, &mut outcome);
+    }
+    if outcome.numbers.is_empty() { Err(lacks("figures")()) } else { Ok(outcome) }
+}
+
+fn times(value: &Value) -> Result<Outcome, String> {
+    let program = program(value)?;
+    if program["verified"] != true {
+        return Err(format!("its result was not right: {}", program["reason"]));
+    }
+    let mut outcome = Outcome::default();
+    flatten("", program, &mut outcome);
+    Ok(outcome)
+}
+
+/// The shape of a forest: how many nodes it has on each level, how many roots, children and leaves; and how many different paths of one
+/// iteration the stream had.
+fn forest(value: &Value) -> Result<Outcome, String> {
+    let iterated = &value["iterated"];
+    let mut outcome = Outcome::default();
+    flatten("", &iterated["statistics"], &mut outcome);
+    outcome.numbers.insert("k".into(), iterated["k"].as_f64().ok_or_else(lacks("forest"))?);
+    let mut trie: BTreeMap<Vec<u64>, u64> = BTreeMap::new();
+    for sequence in iterated["sequences"].as_array().ok_or_else(lacks("sequences"))? {
+        let numbers = sequence["numbers"].as_array().ok_or_else(lacks("numbers"))?;
+        let version = sequence["version"].as_u64().unwrap_or_default();
+        let key = std::iter::once(version).chain(numbers.iter().filter_map(Value::as_u64)).collect();
+        *trie.entry(key).or_default() += sequence["count"].as_u64().unwrap_or_default();
+    }
+    let mut children: BTreeMap<&[u64], u64> = BTreeMap::new();
+    for key in trie.keys().filter(|key| key.len() > 2) {
+        *children.entry(&key[..key.len() - 1]).or_default() += 1;
+    }
+    let leaves = trie.keys().filter(|key| !children.contains_key(key.as_slice()));
+    let (mut count, mut depth) = (0.0, 0.0);
+    for leaf in leaves {
+        count += 1.0;
+        depth += (leaf.len() - 1) as f64;
+    }
+    let roots: BTreeMap<(u64, u64), u64> = trie
+        .iter()
+        .filter(|(key, _)| key.len() == 2)
+        .map(|(key, &count)| ((key[0], key[1]), count))
+        .collect();
+    let cold = trie
+        .iter()
+        .filter(|(key, count)| roots.get(&(key[0], key[1])).is_some_and(|root| **count * 10_000 < *root));
+    let mut put = |name: &str, number: f64| outcome.numbers.insert(name.into(), number);
+    put("forest.nodes", trie.len() as f64);
+    put("forest.roots", roots.len() as f64);
+    put("forest.internal", children.len() as f64);
+    put("forest.degree", children.values().sum::<u64>() as f64 / children.len().max(1) as f64);
+    put("forest.leaves", count);
+    put("forest.leaf_depth", depth / count.max(1.0));
+    put("forest.cold", cold.count() as f64);
+    Ok(outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reduce(how: Reduction, result: &str) -> Result<Outcome, String> {
+        how.reduce(&Output { result: result.into(), errors: String::new() })
+    }
+
+    #[test]
+    fn numbers_are_named_by_their_way() {
+        let outcome =
+            reduce(Reduction::Numbers, r#"{"a": {"b": 1.5, "c": "x"}, "d": [1, 2], "e": [{"f": 1}]}"#);
+        let outcome = outcome.expect("it is JSON");
+        assert_eq!(outcome.numbers, BTreeMap::from([("a.b".into(), 1.5)]));
+        assert_eq!(outcome.samples, BTreeMap::from([("d".into(), vec![1.0, 2.0])]));
+    }
+
+    #[test]
+    fn what_is_no_result_is_an_error() {
+        for how in [Reduction::Overhead, Reduction::Calls, Reduction::Times, Reduction::Forest] {
+            assert!(reduce(how, "{}").is_err(), "{how}");
+            assert!(reduce(how, "{").is_err_and(|why| why.contains("not JSON")), "{how}");
+        }
+        let wrong = r#"{"programs": [{"verified": false, "reason": "it failed", "samples_ns": []}]}"#;
+        assert!(reduce(Reduction::Times, wrong).is_err_and(|why| why.contains("it failed")));
+    }
+
+    #[test]
+    fn statistics_stand_behind_the_name_of_the_program() {
+        let output = Output { result: String::new(), errors: "sieve:\n{\"ticks\": 3}\n".into() };
+        let outcome = Reduction::Statistics.reduce(&output).expect("it is JSON");
+        assert_eq!(outcome.numbers["ticks"], 3.0);
+    }
+
+    #[test]
+    fn the_shape_of_a_forest_is_counted() {
+        let sequence = |numbers: &str, count: u64| {
+            format!(r#"{{"version": 0, "numbers": {numbers}, "count": {count}}}"#)
+        };
+        let text = format!(
+            r#"{{"iterated": {{"k": 2, "statistics": {{"items": 9}}, "sequences": [{}]}}}}"#,
+            [sequence("[1]", 20_001), sequence("[1, 2]", 20_000), sequence("[1, 3]", 1), sequence("[2]", 1)]
+                .join(",")
+        );
+        let outcome = reduce(Reduction::Forest, &text).expect("a forest");
+        let number = |name: &str| outcome.numbers[name];
+        assert_eq!(
+            (number("forest.nodes"), number("forest.roots"), number("forest.internal")),
+            (4.0, 2.0, 1.0)
+        );
+        assert_eq!((number("forest.degree"), number("forest.leaves")), (2.0, 3.0));
+        assert_eq!((number("forest.leaf_depth"), number("forest.cold")), (5.0 / 3.0, 1.0));
+    }
+}

@@ -1,0 +1,105 @@
+//! What is kept of `overhead --json`: each sample of each arm, the ratio of each round, and the counts. The ratio with its interval is
+//! computed from the rounds where it is needed, so that several programs can be averaged.
+
+use super::{flatten, lacks, program};
+use crate::cell::Outcome;
+use holloway_benchmarks::overhead::statistics::{Summary, round_ratios};
+use serde_json::Value;
+
+/// The arms, as the file calls them.
+const ARMS: [&str; 3] = ["base", "profiled", "again"];
+
+/// What an arm did, of what is added up over the rounds.
+const SUMS: [&str; 6] = ["yieldpoints_taken", "ticks", "path_samples", "call_samples", "call_skips", "heard"];
+
+/// What every machine does once, so that the mean over the rounds says it.
+const MEANS: [&str; 3] = ["compilations", "compile_ns", "code_bytes"];
+
+/// Reduces it.
+pub fn reduce(value: &Value) -> Result<Outcome, String> {
+    let program = program(value)?;
+    if let Some(failure) = program["failure"].as_str() {
+        return Err(failure.to_string());
+    }
+    let mut outcome = Outcome::default();
+    flatten("counts", &program["counts"], &mut outcome);
+    flatten("iterations", &program["iterations"], &mut outcome);
+    flatten("cpu", &program["cpu"], &mut outcome);
+    let rounds = program["rounds"].as_array().ok_or_else(lacks("rounds"))?;
+    if rounds.is_empty() && !program["counts"].is_object() {
+        return Err(lacks("rounds")());
+    }
+    // Ticks are work for what samples, and only there are turns told apart by them.
+    let samples = |specs: &Value| {
+        let specs = specs.as_array().into_iter().flatten().filter_map(Value::as_str);
+        specs.into_iter().any(|spec| spec.starts_with("pep") || spec.starts_with("cbs"))
+    };
+    let ticks_count = samples(&value["profile"]) || samples(&value["versus"]);
+    let mut put = |name: &str, number: f64| outcome.samples.entry(name.to_string()).or_default().push(number);
+    for round in rounds {
+        let arms = ARMS.map(|arm| numbers(&round[arm]["cpu_ns"]));
+        let ticked = ARMS.map(|arm| flags(&round[arm]["ticked"]));
+        let turns = arms[0].len();
+        if turns == 0
+            || arms.iter().any(|arm| arm.len() != turns)
+            || ticked.iter().any(|arm| arm.len() != turns)
+        {
+            return Err("its rounds are not complete".into());
+        }
+        let ticks = ticks_count.then(|| ticked.each_ref().map(Vec::as_slice));
+        for (name, summary) in
+            [("", Summary::Turns), ("medians.", Summary::Medians), ("minima.", Summary::Minima)]
+        {
+            let ratios = round_ratios(arms.each_ref().map(Vec::as_slice), ticks, summary);
+            put(&format!("{name}overhead"), ratios.overhead);
+            put(&format!("{name}again"), ratios.again);
+        }
+        put("turns", turns as f64);
+        for (arm, (times, ticked)) in ARMS.iter().zip(arms.iter().zip(&ticked)) {
+            times.iter().for_each(|&time| put(&format!("{arm}.cpu_ns"), time as f64));
+            ticked.iter().for_each(|&tick| put(&format!("{arm}.ticked"), f64::from(u8::from(tick))));
+        }
+    }
+    for arm in ARMS {
+        let sum = |key: &str| rounds.iter().filter_map(|round| round[arm][key].as_f64()).sum::<f64>();
+        outcome.numbers.extend(SUMS.map(|key| (format!("{arm}.{key}"), sum(key))));
+        outcome
+            .numbers
+            .extend(MEANS.map(|key| (format!("{arm}.{key}"), sum(key) / rounds.len().max(1) as f64)));
+    }
+    Ok(outcome)
+}
+
+fn numbers(value: &Value) -> Vec<u64> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_u64).collect()
+}
+
+fn flags(value: &Value) -> Vec<bool> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_bool).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn rounds_are_ratios_and_all_samples_are_kept() {
+        let arm = |time: u64| json!({"cpu_ns": [time, time], "ticked": [false, false], "ticks": 1, "code_bytes": 10});
+        let round = |time| json!({"base": arm(100), "profiled": arm(time), "again": arm(100)});
+        let record = json!({
+            "profile": ["blpp"], "versus": [],
+            "programs": [{"failure": null, "counts": {"base": {"additions": 2}}, "iterations": 1.0,
+                          "rounds": [round(110), round(120)]}],
+        });
+        let outcome = reduce(&record).expect("complete");
+        let overhead: Vec<f64> = outcome.samples["overhead"].iter().map(|log| log.exp()).collect();
+        assert!((overhead[0] - 1.1).abs() < 1e-9 && (overhead[1] - 1.2).abs() < 1e-9, "{overhead:?}");
+        assert_eq!(outcome.samples["again"], [0.0, 0.0]);
+        assert_eq!(outcome.samples["profiled.cpu_ns"], [110.0, 110.0, 120.0, 120.0]);
+        assert_eq!((outcome.numbers["base.ticks"], outcome.numbers["base.code_bytes"]), (2.0, 10.0));
+        assert_eq!(outcome.numbers["counts.base.additions"], 2.0);
+        let failed = json!({"programs": [{"failure": "it failed", "rounds": []}]});
+        assert_eq!(reduce(&failed), Err("it failed".to_string()));
+    }
+}

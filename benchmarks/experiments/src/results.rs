@@ -1,0 +1,83 @@
+//! What an experiment asks when it concludes: the outcomes of its cells, as far as there are any.
+
+use crate::cell::{Cell, Outcome};
+use crate::report::model::{Measured, Unit};
+use crate::store::Cells;
+use holloway_benchmarks::against::statistics::{Interval, LogRatio, geometric_mean};
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+/// The results of a store.
+#[derive(Debug)]
+pub struct Results<'a> {
+    cells: &'a Cells,
+    /// Of the experiment that is being concluded: what was asked for and is not there, or failed.
+    missing: Mutex<BTreeSet<String>>,
+}
+
+impl<'a> Results<'a> {
+    /// Those of a store.
+    pub fn new(cells: &'a Cells) -> Results<'a> {
+        Results { cells, missing: Mutex::default() }
+    }
+
+    /// What the cell came to, if it did.
+    pub fn outcome(&self, cell: &Cell) -> Option<&'a Outcome> {
+        let key = cell.key();
+        let found = self.cells.get(&key).and_then(|result| result.outcome.as_ref());
+        if found.is_none() {
+            self.missing.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(key);
+        }
+        found
+    }
+
+    /// A number that it came to.
+    pub fn number(&self, cell: &Cell, name: &str) -> Option<f64> {
+        self.outcome(cell)?.numbers.get(name).copied()
+    }
+
+    /// Cells that were asked for and have no outcome, since the last time.
+    pub fn take_missing(&self) -> BTreeSet<String> {
+        std::mem::take(&mut *self.missing.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
+    }
+
+    /// Why a cell failed; nothing if it was not done.
+    pub fn error(&self, key: &str) -> Option<&'a str> {
+        self.cells.get(key)?.error.as_deref()
+    }
+
+    /// How long a cell took.
+    pub fn seconds(&self, key: &str) -> f64 {
+        self.cells.get(key).map_or(0.0, |result| result.seconds)
+    }
+
+    /// The ratio whose logarithm each round of an `overhead` cell gives under this name; `stream` tells programs apart that are to be
+    /// averaged.
+    pub fn ratio(&self, cell: &Cell, name: &str, stream: u64) -> Option<LogRatio> {
+        let rounds = self.outcome(cell)?.samples.get(name)?;
+        (!rounds.is_empty()).then(|| LogRatio::over_rounds(rounds, stream))
+    }
+}
+
+/// A ratio as how many percent it is above 1.
+pub fn above_one(interval: Interval) -> Measured {
+    let percent = |ratio: f64| (ratio - 1.0) * 100.0;
+    let interval_of = interval.ends.map(|(low, high)| (percent(low), percent(high)));
+    Measured { value: percent(interval.value), interval: interval_of, unit: Unit::Percent }
+}
+
+/// The mean over programs, as how many percent it is above 1. Nothing without programs.
+pub fn mean_above_one(ratios: &[LogRatio]) -> Option<Measured> {
+    let all: Vec<&LogRatio> = ratios.iter().collect();
+    Some(above_one(geometric_mean(&all)?.interval()))
+}
+
+/// The mean of some numbers; nothing for none.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// A share of 0 to 1 in percent, without an interval.
+pub fn exactly(value: f64, unit: Unit) -> Measured {
+    Measured { value, interval: None, unit }
+}

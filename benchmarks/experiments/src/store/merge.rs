@@ -1,0 +1,41 @@
+//! Several stores become one: those of shards.
+
+use super::{Cells, Store, read};
+use std::path::{Path, PathBuf};
+
+/// Writes all results of the stores to a new one; how many there are. Stores of different machines, builds, modes or seeds are refused: their
+/// numbers must not stand in one table.
+pub fn merge(out: &Path, stores: &[PathBuf]) -> Result<usize, String> {
+    let mut all = Cells::new();
+    let mut first = None;
+    for folder in stores {
+        let stored = read(folder)?;
+        let (name, header) = first.get_or_insert_with(|| (folder, stored.header.clone()));
+        stored.header.must_be_as(header).map_err(|why| {
+            let (folder, name) = (folder.display(), name.display());
+            format!(
+                "{folder} cannot be joined with {name}: {why}; `experiment report` makes a report of each"
+            )
+        })?;
+        if stored.header.began < header.began {
+            header.began.clone_from(&stored.header.began);
+        }
+        for (key, result) in stored.cells {
+            // A good result is not given up for one that failed.
+            let is_better =
+                all.get(&key).is_none_or(|known| known.outcome.is_none() || result.outcome.is_some());
+            if is_better {
+                all.insert(key, result);
+            }
+        }
+    }
+    let (_, header) = first.ok_or("name the stores that are to be joined")?;
+    if out.join(super::FILE).exists() {
+        return Err(format!("{} exists already: name a new folder", out.join(super::FILE).display()));
+    }
+    let (mut store, _) = Store::open(out, &header)?;
+    for result in all.values() {
+        store.add(result)?;
+    }
+    Ok(all.len())
+}

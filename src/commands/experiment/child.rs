@@ -1,0 +1,132 @@
+//! A cell, done: its commands as processes of this binary, one after the other, in a folder of their own.
+//!
+//! A child ends with its parent, whatever ends that: it reads its standard input, which the parent holds open, and leaves when that ends.
+
+use crate::report::EXIT_PROGRAM;
+use holloway_experiments::cell::{Cell, Outcome, RESULT};
+use holloway_experiments::reduce::Output;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Children have this in their environment.
+const MARK: &str = "HOLLOWAY_CELL";
+/// How often a child is looked after.
+const PAUSE: Duration = Duration::from_millis(5);
+/// So much of what a failed command said is kept.
+const MOST_WORDS: usize = 500;
+
+/// In the child of an experiment, sees to it that it does not outlive its parent.
+pub fn end_with_parent() {
+    if std::env::var_os(MARK).is_none() {
+        return;
+    }
+    let wait = || {
+        let mut byte = [0];
+        while matches!(std::io::stdin().read(&mut byte), Ok(1..)) {}
+        std::process::exit(EXIT_PROGRAM.into());
+    };
+    let _ = std::thread::Builder::new().name("parent".into()).spawn(wait);
+}
+
+/// Why there is no outcome.
+pub enum Failure {
+    /// The cell failed, which is a result.
+    Failed(String),
+    /// The user had enough.
+    Stopped,
+    /// Nothing more can be done here.
+    Impossible(String),
+}
+
+/// A folder that goes away with the value.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(below: &Path, number: usize) -> std::io::Result<Scratch> {
+        let path = below.join(format!("cell-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path)?;
+        Ok(Scratch(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // If it cannot be removed, it is in nobody's way.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Does the cell; `number` tells those apart that are done at once.
+pub fn perform(
+    cell: &Cell,
+    store: &Path,
+    number: usize,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<Outcome, Failure> {
+    let cannot =
+        |error: std::io::Error| Failure::Impossible(format!("cannot write to {}: {error}", store.display()));
+    let scratch = Scratch::new(store, number).map_err(cannot)?;
+    let start = Instant::now();
+    let (printed, said) = (scratch.0.join("printed"), scratch.0.join("said"));
+    for words in &cell.commands {
+        let arguments = words.iter().map(|word| match word.strip_prefix('@') {
+            Some(name) => scratch.0.join(name).into_os_string(),
+            None => word.into(),
+        });
+        let binary = std::env::current_exe()
+            .map_err(|error| Failure::Impossible(format!("where is this binary: {error}")))?;
+        let mut command = Command::new(binary);
+        command.args(arguments).env(MARK, "1").env("NO_COLOR", "1").stdin(Stdio::piped());
+        command.stdout(File::create(&printed).map_err(cannot)?).stderr(File::create(&said).map_err(cannot)?);
+        let child = command
+            .spawn()
+            .map_err(|error| Failure::Impossible(format!("cannot start a process: {error}")))?;
+        let status = wait(child, start + cell.limit, is_stopped)?;
+        if let Some(why) = status {
+            let words = text(&said).map_err(cannot)?;
+            let words: String = words.trim().chars().take(MOST_WORDS).collect();
+            return Err(Failure::Failed(if words.is_empty() { why } else { format!("{why}: {words}") }));
+        }
+    }
+    let result = scratch.0.join(RESULT.trim_start_matches('@'));
+    let result = text(if result.exists() { &result } else { &printed }).map_err(cannot)?;
+    let output = Output { result, errors: text(&said).map_err(cannot)? };
+    cell.reduction.reduce(&output).map_err(Failure::Failed)
+}
+
+fn text(path: &Path) -> std::io::Result<String> {
+    Ok(String::from_utf8_lossy(&std::fs::read(path)?).into_owned())
+}
+
+/// Waits for the end: how it failed, or nothing if it went well.
+fn wait(child: Child, limit: Instant, is_stopped: &dyn Fn() -> bool) -> Result<Option<String>, Failure> {
+    let mut child = Guard(child);
+    loop {
+        match child.0.try_wait() {
+            Ok(Some(status)) if status.success() => return Ok(None),
+            Ok(Some(status)) => return Ok(Some(status.to_string())),
+            Ok(None) => {}
+            Err(error) => return Err(Failure::Impossible(format!("cannot wait for a process: {error}"))),
+        }
+        if is_stopped() {
+            return Err(Failure::Stopped);
+        }
+        if Instant::now() >= limit {
+            return Err(Failure::Failed("it took too long and was ended".into()));
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// A child that is ended when nobody waits for it any more.
+struct Guard(Child);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

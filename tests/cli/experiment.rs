@@ -1,0 +1,161 @@
+//! Experiments: listed, run, killed, continued, split and joined.
+
+use crate::process::{Seen, end, file, folder, holloway, signal, start};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Deterministic, and soon done.
+const TINY: [&str; 5] = ["experiment", "run", "kblpp-fig15", "--programs", "sieve,towers"];
+
+fn fresh(name: &str) -> PathBuf {
+    let store = folder(name).join("store");
+    let _ = std::fs::remove_dir_all(&store);
+    store
+}
+
+fn run(arguments: &[&str], store: &Path) -> Seen {
+    holloway(&[arguments, &["--store", &store.to_string_lossy()]].concat())
+}
+
+/// The results of a store by the names of cells, without their times; lines that are torn are left out.
+fn results(store: &Path) -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(store.join("cells.jsonl")).unwrap_or_default();
+    let cells = text.lines().skip(1).filter_map(|line| serde_json::from_str(line).ok());
+    let numbers =
+        |cell: &serde_json::Value| format!("{:?}", cell["outcome"].as_object().expect("it went well"));
+    let mut all: Vec<(String, String)> = cells
+        .map(|cell: serde_json::Value| (cell["cell"].as_str().expect("a name").to_string(), numbers(&cell)))
+        .collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn experiments_are_listed() {
+    let seen = holloway(&["experiment", "list"]);
+    assert_eq!(seen.code, Some(0));
+    for part in ["pep-fig6", "Figure 6", "kblpp-fig15", "cbs-fig1"] {
+        assert!(seen.out.contains(part), "{part}: {}", seen.out);
+    }
+    let seen = holloway(&["experiment", "run", "fig15"]);
+    assert_eq!(seen.code, Some(2));
+    assert!(seen.err.contains("did you mean kblpp-fig15?"), "{}", seen.err);
+}
+
+#[test]
+fn shards_joined_are_one_whole_run_and_nothing_is_done_twice() {
+    let whole = fresh("experiment_whole");
+    let seen = run(&TINY, &whole);
+    assert_eq!(seen.code, Some(0), "{}{}", seen.out, seen.err);
+    assert!(
+        seen.out.contains("kblpp-fig15 (Figure 15)") && seen.out.contains("1 experiments: 1"),
+        "{}",
+        seen.out
+    );
+    let all = results(&whole);
+    assert_eq!(all.len(), 8, "two programs, four k");
+    let again = run(&TINY, &whole);
+    assert!(again.err.contains("8 of 8 results are in"), "{}", again.err);
+    assert_eq!((again.out, results(&whole)), (seen.out, all.clone()));
+
+    let shards = [fresh("experiment_shard_1"), fresh("experiment_shard_2")];
+    for (shard, store) in ["1/2", "2/2"].iter().zip(&shards) {
+        run(&[&TINY[..], &["--shard", shard]].concat(), store);
+        assert!(results(store).len() < 8, "{shard}");
+    }
+    let joined = fresh("experiment_joined");
+    let [one, two] = shards.each_ref().map(|store| store.to_string_lossy().into_owned());
+    let out = joined.to_string_lossy().into_owned();
+    let seen = holloway(&["experiment", "merge", &out, &one, &two]);
+    assert_eq!(seen.code, Some(0), "{}", seen.err);
+    assert_eq!(results(&joined), all);
+    let seen = holloway(&["experiment", "report", &out, "kblpp", "--programs", "sieve,towers"]);
+    assert_eq!(seen.code, Some(0), "{}", seen.err);
+    let report = std::fs::read_to_string(joined.join("report.json")).expect("written");
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    assert_eq!(report["papers"][0]["id"], "kblpp");
+}
+
+#[test]
+fn killed_in_the_middle_it_goes_on_from_there() {
+    let store = fresh("experiment_killed");
+    let name = store.to_string_lossy().into_owned();
+    let arguments = [&TINY[..], &["--store", &name]].concat();
+    let mut child = start(&arguments);
+    let begin = Instant::now();
+    while results(&store).is_empty() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no result came");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().expect("it runs or has ended");
+    child.wait().expect("it ended");
+    let kept = results(&store);
+    // Whatever half a line the kill left behind, or another.
+    let mut text = std::fs::read(store.join("cells.jsonl")).expect("there");
+    text.extend_from_slice(b"{\"cell\":\"torn");
+    std::fs::write(store.join("cells.jsonl"), text).expect("writable");
+    // Its children end with it, and the lock is gone.
+    let seen = run(&TINY, &store);
+    assert_eq!(seen.code, Some(0), "{}{}", seen.out, seen.err);
+    assert!(
+        seen.err.contains(&format!("{} of 8 results are in", kept.len())) || kept.len() == 6,
+        "{}",
+        seen.err
+    );
+    let all = results(&store);
+    assert!(kept.iter().all(|of| all.contains(of)) && all.len() == 8, "{all:?}");
+    assert!(
+        !std::fs::read_dir(&store).expect("there").flatten().any(|of| of.path().is_dir()),
+        "scratch is left"
+    );
+}
+
+#[test]
+fn requests_to_terminate_end_it_and_its_children() {
+    let store = fresh("experiment_terminated");
+    let name = store.to_string_lossy().into_owned();
+    let child = start(&[
+        "experiment",
+        "run",
+        "pep-fig6",
+        "--programs",
+        "richards",
+        "--trials",
+        "60",
+        "--store",
+        &name,
+    ]);
+    let begin = Instant::now();
+    while !store.join("cells.jsonl").exists() && begin.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    signal(&child, "TERM");
+    let (seen, took) = end(child, Duration::from_secs(30));
+    assert_eq!(seen.code, Some(1), "{}", seen.err);
+    assert!(seen.err.contains("interrupted; the same command goes on from here"), "{}", seen.err);
+    assert!(took < Duration::from_secs(20), "{took:?}");
+}
+
+#[test]
+fn stores_of_others_are_refused_with_the_way_out() {
+    let store = fresh("experiment_others");
+    let one = ["experiment", "run", "cbs-fig1"];
+    assert_eq!(run(&one, &store).code, Some(0));
+    let text = std::fs::read_to_string(store.join("cells.jsonl")).expect("written");
+    for (flags, from, to, part) in [
+        (&[][..], "\"binary\":\"", "\"binary\":\"0", "another build"),
+        (&[], "[\"cores\",\"", "[\"cores\",\"9", "another machine"),
+        (&["--full"], "", "", "--quick and not with --full"),
+        (&["--seed", "1"], "", "", "--seed 0"),
+    ] {
+        std::fs::write(store.join("cells.jsonl"), text.replacen(from, to, 1)).expect("writable");
+        let seen = run(&[&one[..], flags].concat(), &store);
+        assert_eq!(seen.code, Some(2), "{part}");
+        assert!(seen.err.contains(part) && seen.err.contains("use another --store"), "{}", seen.err);
+    }
+    let diary = file(&folder("experiment_diary"), "cells.jsonl", "my diary\n");
+    let seen = run(&one, Path::new(&diary).parent().expect("a folder"));
+    assert!(seen.code == Some(2) && seen.err.contains("is not a store of results"), "{}", seen.err);
+    let seen = run(&one, Path::new(&diary));
+    assert!(seen.code == Some(2) && seen.err.contains("cannot make the folder"), "{}", seen.err);
+}

@@ -64,17 +64,27 @@ fn cells(plan: &Plan) -> Vec<Cell> {
 }
 
 /// A number of a configuration, the mean over all programs.
-fn number(plan: &Plan, results: &Results<'_>, (samples, stride): (u32, u32), name: &str) -> Option<f64> {
+fn number(plan: &Plan, results: &Results<'_>, of: (u32, u32), name: &str) -> Option<f64> {
     let names = names(plan);
-    let key = format!("cbs:samples={samples},stride={stride},schedule=arnold-grove,at=prologue.{name}");
+    let key = key(of, name);
     let each: Vec<f64> = names.iter().filter_map(|name| results.number(&cell(plan, name), &key)).collect();
     if each.len() == names.len() { mean(&each) } else { None }
 }
 
-/// Do windows end before the next tick: nearly all samples that are asked for are taken.
+/// Do windows end before the next tick in most programs: nearly all samples that are asked for are taken. (Where there are hardly
+/// any calls, no window ever ends.)
 fn is_closed(plan: &Plan, results: &Results<'_>, (samples, stride): (u32, u32)) -> bool {
-    let of = |name| number(plan, results, (samples, stride), name);
-    of("samples").zip(of("ticks")).is_some_and(|(taken, ticks)| taken >= 0.9 * ticks * f64::from(samples))
+    let names = names(plan);
+    let closed = names.iter().filter(|name| {
+        let of = |what| results.number(&cell(plan, name), &key((samples, stride), what));
+        of("samples").zip(of("ticks")).is_some_and(|(taken, ticks)| taken >= 0.9 * ticks * f64::from(samples))
+    });
+    4 * closed.count() >= 3 * names.len()
+}
+
+/// What a number of a configuration is called.
+fn key((samples, stride): (u32, u32), name: &str) -> String {
+    format!("cbs:samples={samples},stride={stride},schedule=arnold-grove,at=prologue.{name}")
 }
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings, table: &str) {
@@ -117,7 +127,7 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings, table: &st
         "not falling with samples or strides",
         "2 of 205 steps in Jikes RVM",
         "at most a tenth of the steps by more than 1.5 points, where windows end before the next tick",
-        violations.map(|(wrong, all)| wrong * 10 <= all),
+        violations.filter(|of| of.1 > 0).map(|(wrong, all)| wrong * 10 <= all),
         violations.map_or("not measured".into(), |(wrong, all)| format!("{wrong} of {all} steps")),
     );
     let better = known.as_ref().map(|rows| {

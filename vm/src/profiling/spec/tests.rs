@@ -119,7 +119,7 @@ fn what_is_wrong_is_named_with_what_would_be_right() {
         ("osp:epoch=9", "epoch is of ageing"),
         ("osp:ageing=window,keep=9", "keep of ageing=decay"),
         ("osp:ageing=decay,keep=100", "keep is a number from 1 to 99"),
-        ("osp:skip=never", "skip is `decrement`, `call` or `burst`"),
+        ("osp:skip=never", "skip is `decrement`, `call`, `burst` or `versions`"),
     ] {
         assert!(refused(text).contains(part), "{text}: {}", refused(text));
     }

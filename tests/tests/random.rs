@@ -15,7 +15,7 @@ const PROGRAMS: usize = 20_000;
 /// Each in so many modes besides the reference, in turns; with `RANDOM_PROGRAMS`, in all.
 const EACH: usize = 1;
 /// A plain `cargo test` begins no more of them after this time, for machines that are slow.
-const TIME: Duration = Duration::from_secs(180);
+const TIME: Duration = Duration::from_secs(80);
 /// Of so many programs the features are counted.
 const COUNTED: usize = 300;
 

@@ -4,6 +4,7 @@
 //! failures are ignored here, where `eprintln!` would panic.
 
 use holloway_vm::errors::Trace;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::fmt::{Arguments, Display};
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -62,6 +63,16 @@ pub fn say(text: Arguments<'_>) {
 /// Should standard error have colours: it is a terminal, and nobody said no (<https://no-color.org>).
 pub fn color() -> bool {
     color_for(&std::io::stderr())
+}
+
+/// A bar of so many steps on terminals, nothing elsewhere. Behind the numbers stands what `rest` says (a template of indicatif).
+pub fn bar(steps: u64, rest: &str) -> ProgressBar {
+    if !color() || steps == 0 {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template(&format!("{{bar:30}} {{pos}}/{{len}} {rest}"))
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr()).with_style(style)
 }
 
 /// Should this stream have colours.

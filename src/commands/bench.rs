@@ -5,13 +5,13 @@ mod against;
 use crate::compile::compile_benchmark;
 use crate::interrupt::Interrupt;
 use crate::options::{BenchArguments, BenchSize, MachineArguments};
-use crate::report::{EXIT_PROGRAM, Stop, cannot_write, color, color_for, say};
+use crate::report::{EXIT_PROGRAM, Stop, bar, cannot_write, color, color_for, say};
 use holloway_benchmarks::machine::Machine;
 use holloway_benchmarks::measure::{Ending, Hooks, Measurement, measure};
 use holloway_benchmarks::record::{Record, RecordFile};
 use holloway_benchmarks::registry::{BENCHMARKS, Benchmark, find};
 use holloway_benchmarks::table;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
@@ -49,7 +49,7 @@ fn alone(arguments: &BenchArguments) -> Result<ExitCode, Stop> {
     let file = prepare(arguments.json.as_deref())?;
     let interrupt = Interrupt::new();
     interrupt.listen();
-    let progress = progress(benchmarks.len() as u64 * iterations);
+    let progress = bar(benchmarks.len() as u64 * iterations, "{msg}");
     let mut measurements = Vec::new();
     for (done, &benchmark) in benchmarks.iter().enumerate() {
         if interrupt.was_pressed() {
@@ -162,16 +162,6 @@ fn one(
         progress.suspend(|| say(format_args!("{}:\n{text}", benchmark.name)));
     }
     measurement
-}
-
-/// A bar on terminals, nothing elsewhere.
-fn progress(length: u64) -> ProgressBar {
-    if !color() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::with_draw_target(Some(length), ProgressDrawTarget::stderr()).with_style(style)
 }
 
 /// The flags that may matter to whoever reads the times.

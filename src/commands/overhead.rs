@@ -5,7 +5,7 @@ pub mod arguments;
 use crate::compile::{compile, compile_file};
 use crate::interrupt::Interrupt;
 use crate::options::BenchSize;
-use crate::report::{EXIT_PROGRAM, Stop, cannot_write, color, say};
+use crate::report::{EXIT_PROGRAM, Stop, bar, cannot_write, color, say};
 use arguments::OverheadArguments;
 use holloway_benchmarks::embedded::Embedded;
 use holloway_benchmarks::machine::Machine;
@@ -21,7 +21,7 @@ use holloway_vm::VmOptions;
 use holloway_vm::compiled::InlineBy;
 use holloway_vm::profiling::ProfileSpec;
 use holloway_vm::signals::InterruptHandle;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -44,7 +44,11 @@ pub fn overhead(mut arguments: OverheadArguments) -> Result<ExitCode, Stop> {
         Some(path) => Some((path, RecordFile::create(path).map_err(|error| cannot_write(path, &error))?)),
         None => None,
     };
-    let desk = Desk { arguments: &arguments, interrupt: interrupt.clone(), bar: bar(subjects.len()) };
+    let desk = Desk {
+        arguments: &arguments,
+        interrupt: interrupt.clone(),
+        bar: bar(subjects.len() as u64, "{msg}"),
+    };
     let plan = Plan {
         turns: arguments.turns.map(|turns| turns as usize),
         seed: arguments.order,
@@ -185,16 +189,6 @@ fn code_of(arguments: &OverheadArguments) -> [Vec<String>; 2] {
         }));
     }
     both
-}
-
-/// A bar on terminals, nothing elsewhere.
-fn bar(programs: usize) -> ProgressBar {
-    if !color() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::with_draw_target(Some(programs as u64), ProgressDrawTarget::stderr()).with_style(style)
 }
 
 /// The flags that may matter to whoever reads the file.

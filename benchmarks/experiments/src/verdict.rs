@@ -105,17 +105,6 @@ pub fn shown(value: f64, unit: Unit) -> String {
     }
 }
 
-/// A number with its interval as text.
-pub fn shown_measured(measured: &Measured) -> String {
-    let value = shown(measured.value, measured.unit);
-    match measured.interval {
-        Some((low, high)) => {
-            format!("{value} [{}, {}]", shown(low, measured.unit), shown(high, measured.unit))
-        }
-        None => value,
-    }
-}
-
 enum Kind {
     Number(Standing),
     Shape(bool),
@@ -136,9 +125,9 @@ impl Checks {
         let kind = measured.as_ref().map_or(Kind::Missing, |measured| Kind::Number(bound.judge(measured)));
         let shown = match (&measured, &kind) {
             (Some(measured), Kind::Number(Standing::Unclear)) => {
-                format!("{}: too uncertain", shown_measured(measured))
+                format!("{}: too uncertain", shown(measured.value, measured.unit))
             }
-            (Some(measured), _) => shown_measured(measured),
+            (Some(measured), _) => shown(measured.value, measured.unit),
             (None, _) => "not measured".into(),
         };
         self.push(what, paper, &target, measured, shown, kind);
@@ -153,7 +142,7 @@ impl Checks {
     /// What the paper has no number for.
     pub fn told(&mut self, what: &str, paper: &str, measured: Option<Measured>) {
         let kind = if measured.is_some() { Kind::Told } else { Kind::Missing };
-        let shown = measured.as_ref().map_or("not measured".into(), shown_measured);
+        let shown = measured.map_or("not measured".into(), |of| shown(of.value, of.unit));
         self.push(what, paper, "only told", measured, shown, kind);
     }
 

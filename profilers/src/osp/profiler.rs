@@ -319,55 +319,61 @@ impl<C: Coder> Profiler<C> {
         self.skip = self.plan.skip;
         let id = self.encoder.encode(subpath);
         let length = u16::try_from(subpath.len()).expect("lengths are at most 2^13");
-        if self.config.keeping == Keeping::Counting {
-            self.count_or_let_in(id, length, subpath);
-            return self.age();
-        }
-        let coder = &self.coder;
-        let encode = |bytes: &mut Vec<u8>, limit| coder.encode(subpath, &mut Writer::new(bytes, limit));
-        let dead_time = self.dead_time();
-        let mut newcomer = true;
-        let mut full = self.now.add(id, length, 0.0, encode) == Added::Full;
-        while full {
-            let rate = quarter_more(self.rate);
-            if rate > LAST_RATE {
-                break;
-            }
-            let ratio = ratio_of(dead_time, self.rate, rate);
-            self.rate = rate;
-            self.work.thinnings += 1;
-            self.now.thin(ratio, &mut self.random);
-            newcomer = newcomer && self.random.happens(ratio);
-            full = !self.now.has_room() || (newcomer && self.now.add(id, length, 0.0, encode) == Added::Full);
+        if !self.is_known(id, length) {
+            self.let_in(id, length, subpath);
         }
         self.age();
     }
 
-    /// Counts a subpath that is in the list, or lets it in with a chance.
-    fn count_or_let_in(&mut self, id: u64, length: u16, subpath: &[BlockId]) {
+    /// Counts a sample of a counting sample, and the subpath if it is in the list. In a concise sample, no subpath is known.
+    fn is_known(&mut self, id: u64, length: u16) -> bool {
+        if self.config.keeping == Keeping::Concise {
+            return false;
+        }
         if let Some(at) = self.config.lengths.position(u32::from(length)) {
             self.taken[at] += 1;
         }
-        if self.now.count_known(id, length) {
-            return;
+        self.now.count_known(id, length)
+    }
+
+    /// Puts a subpath into the list, as far as chance has it. While there is no room, the list is thinned, and the newcomer takes
+    /// part in it.
+    fn let_in(&mut self, id: u64, length: u16, subpath: &[BlockId]) {
+        let mut newcomer = self.random.happens(chance(1, self.threshold));
+        let mut full = newcomer && self.add(id, length, subpath) == Added::Full;
+        while full && let Some(ratio) = self.thin() {
+            newcomer = newcomer && self.random.happens(ratio);
+            full = !self.now.has_room() || (newcomer && self.add(id, length, subpath) == Added::Full);
         }
+    }
+
+    /// Adds a subpath that was let in, of which others were not.
+    fn add(&mut self, id: u64, length: u16, subpath: &[BlockId]) -> Added {
         let coder = &self.coder;
         let encode = |bytes: &mut Vec<u8>, limit| coder.encode(subpath, &mut Writer::new(bytes, limit));
-        let (list, random) = (&mut self.now, &mut self.random);
-        let mut newcomer = lets_in(1, self.threshold, random);
-        let mut full = newcomer && list.add(id, length, missed(self.threshold), encode) == Added::Full;
-        while full {
-            let threshold = quarter_more(self.threshold);
-            if threshold > LAST_RATE {
-                break;
+        self.now.add(id, length, (self.threshold - 1) as f32, encode)
+    }
+
+    /// Makes room: the chance that what was to be added still is. Nothing if there can be no more of this.
+    fn thin(&mut self) -> Option<Ratio> {
+        let limited = |next: u64| (next <= LAST_RATE).then_some(next);
+        let ratio = match self.config.keeping {
+            Keeping::Concise => {
+                let rate = limited(quarter_more(self.rate))?;
+                let ratio = ratio_of(self.dead_time(), self.rate, rate);
+                self.rate = rate;
+                self.now.thin(ratio, &mut self.random);
+                ratio
             }
-            list.raise(self.threshold, threshold, random);
-            newcomer = newcomer && lets_in(self.threshold, threshold, random);
-            self.threshold = threshold;
-            self.work.thinnings += 1;
-            full = !list.has_room()
-                || (newcomer && list.add(id, length, missed(self.threshold), encode) == Added::Full);
-        }
+            Keeping::Counting => {
+                let (before, now) = (self.threshold, limited(quarter_more(self.threshold))?);
+                self.threshold = now;
+                self.now.raise(before, now, &mut self.random);
+                chance(before, now)
+            }
+        };
+        self.work.thinnings += 1;
+        Some(ratio)
     }
 
     /// The mean length times 2^16 where the skip does not run during a sample.
@@ -421,14 +427,9 @@ impl<C: Coder> Profiler<C> {
     }
 }
 
-/// Whether what had one chance in `before` has one in `now`, too.
-fn lets_in(before: u64, now: u64, random: &mut Random) -> bool {
-    before == now || random.happens(Ratio::new(before, now).expect("thresholds rise, up to 2^46"))
-}
-
-/// How many samples of a subpath pass in the mean before one in `threshold` lets it in.
-fn missed(threshold: u64) -> f32 {
-    (threshold - 1) as f32
+/// The chance in `now` of what had one in `before`.
+fn chance(before: u64, now: u64) -> Ratio {
+    Ratio::new(before, now).expect("thresholds rise, up to 2^46")
 }
 
 /// Whether lists within a memory would have enough entries.

@@ -1,10 +1,10 @@
 //! `holloway bench --against`: our programs and the originals in other languages, in turns. What is done, and why so, is in
 //! [`holloway_benchmarks::against`]; here are the flags, and what the user sees meanwhile.
 
-use super::{finish, options, prepare, progress, save};
+use super::{finish, options, prepare, save};
 use crate::interrupt::Interrupt;
 use crate::options::{BenchArguments, BenchSize, MachineArguments};
-use crate::report::{Stop, color_for, say};
+use crate::report::{Stop, bar, color_for, say};
 use holloway_benchmarks::against::builds::Places;
 use holloway_benchmarks::against::ours::Ours;
 use holloway_benchmarks::against::peers::{self, PEERS, Peer, Ready};
@@ -49,7 +49,7 @@ pub fn against(folder: &Path, arguments: &BenchArguments) -> Result<ExitCode, St
         folder: places.scratch.clone(),
     };
     let plan = plan(arguments);
-    let progress = progress(programs.len() as u64 * plan.rounds * (2 + ready.len() as u64));
+    let progress = bar(programs.len() as u64 * plan.rounds * (2 + ready.len() as u64), "{msg}");
     let mut compared = Vec::new();
     let mut finished = true;
     for program in programs {

@@ -4,8 +4,8 @@ use crate::report::{Stop, cannot_write};
 use holloway_benchmarks::record::RecordFile;
 use holloway_experiments::catalogue::Experiment;
 use holloway_experiments::plan::Plan;
-use holloway_experiments::report::model::{Report, Verdict};
-use holloway_experiments::report::{html, markdown};
+use holloway_experiments::report::model::Report;
+use holloway_experiments::report::{html, markdown, numbers};
 use holloway_experiments::reproduction::{report, seed};
 use holloway_experiments::store::Stored;
 use std::path::Path;
@@ -56,13 +56,15 @@ fn table(report: &Report) -> String {
             experiment.id,
             experiment.place,
             experiment.title,
-            word(experiment.verdict),
+            experiment.verdict.words(),
             experiment.because
         );
         for check in &experiment.checks {
+            let interval = check.measured.as_ref().and_then(numbers::interval);
+            let interval = interval.map_or_else(String::new, |interval| format!(" ({interval})"));
             text += &format!(
-                "    {:<16} {}: {} (paper: {}; target: {})\n",
-                word(check.verdict),
+                "    {:<16} {}: {}{interval} (paper: {}; target: {})\n",
+                check.verdict.words(),
                 check.what,
                 check.shown,
                 check.paper,
@@ -73,33 +75,9 @@ fn table(report: &Report) -> String {
             text += &format!("    failed: {cell}: {error}\n");
         }
     }
-    let all: Vec<Verdict> = report
-        .papers
-        .iter()
-        .flat_map(|paper| &paper.experiments)
-        .map(|experiment| experiment.verdict)
-        .collect();
-    let kinds = [
-        Verdict::Better,
-        Verdict::Reproduced,
-        Verdict::ShapeOnly,
-        Verdict::NotReproduced,
-        Verdict::NotComparable,
-        Verdict::Missing,
-    ];
-    let counts = kinds.iter().map(|kind| (word(*kind), all.iter().filter(|of| *of == kind).count()));
+    let tally = report.tally();
+    let all: usize = tally.iter().map(|of| of.1).sum();
     let counts: Vec<String> =
-        counts.filter(|of| of.1 > 0).map(|(word, count)| format!("{count} {word}")).collect();
-    text + &format!("\n{} experiments: {}\n", all.len(), counts.join(", "))
-}
-
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Better => "better",
-        Verdict::Reproduced => "reproduced",
-        Verdict::ShapeOnly => "shape only",
-        Verdict::NotReproduced => "not reproduced",
-        Verdict::NotComparable => "not comparable",
-        Verdict::Missing => "missing",
-    }
+        tally.into_iter().map(|(verdict, count)| format!("{count} {}", verdict.words())).collect();
+    text + &format!("\n{all} experiments: {}\n", counts.join(", "))
 }

@@ -4,14 +4,15 @@
 use super::Ended;
 use super::arguments::MeasureArguments;
 use super::child::{Failure, perform};
-use crate::report::{Stop, color, say};
+use crate::interrupt::Interrupt;
+use crate::report::{Stop, bar, say};
 use holloway_experiments::catalogue::{self, Experiment};
 use holloway_experiments::cell::Cell;
 use holloway_experiments::store::{CellResult, Header, Store};
-use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar};
 use std::io::Read;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -41,17 +42,19 @@ pub fn run(experiments: &[&Experiment], arguments: &MeasureArguments) -> Result<
     if !cells.is_empty() {
         say(format_args!("{} to be measured, about {}\n", cells.len(), HumanDuration(time)));
     }
-    let stopped = Arc::new(AtomicBool::new(false));
-    let handler = stopped.clone();
-    // If it cannot be listened for, it ends the process as usual, and nothing but the cell that is being done is lost.
-    let _ = ctrlc::set_handler(move || handler.store(true, Ordering::SeqCst));
+    let interrupt = Interrupt::new();
+    interrupt.listen();
+    let bar = bar(cells.len() as u64, "{wide_msg}");
+    if !bar.is_hidden() {
+        bar.enable_steady_tick(Duration::from_millis(500));
+    }
     let desk = Desk {
         folder: &folder,
         store: Mutex::new(store),
-        stopped,
+        interrupt,
         failed: AtomicUsize::new(failed),
         broken: Mutex::new(None),
-        bar: bar(cells.len()),
+        bar,
         left: Mutex::new(time),
     };
     let (timed, counting): (Vec<&Cell>, Vec<&Cell>) = cells.iter().partition(|cell| cell.is_timed);
@@ -61,7 +64,7 @@ pub fn run(experiments: &[&Experiment], arguments: &MeasureArguments) -> Result<
     if let Some(why) = desk.broken.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(Stop::failure(why));
     }
-    let interrupted = desk.stopped.load(Ordering::SeqCst);
+    let interrupted = desk.interrupt.was_pressed();
     if interrupted {
         say(format_args!("interrupted; the same command goes on from here\n"));
     }
@@ -83,7 +86,7 @@ fn expected(cells: &[Cell]) -> Duration {
 struct Desk<'a> {
     folder: &'a Path,
     store: Mutex<Store>,
-    stopped: Arc<AtomicBool>,
+    interrupt: Arc<Interrupt>,
     failed: AtomicUsize,
     /// Why nothing more can be done.
     broken: Mutex<Option<String>>,
@@ -113,7 +116,7 @@ impl Desk<'_> {
     }
 
     fn is_over(&self) -> bool {
-        self.stopped.load(Ordering::SeqCst) || lock(&self.broken).is_some()
+        self.interrupt.was_pressed() || lock(&self.broken).is_some()
     }
 
     fn one(&self, cell: &Cell, number: usize, workers: usize) {
@@ -178,17 +181,4 @@ fn binary() -> Result<u64, String> {
             digest = (digest ^ u64::from_le_bytes(bytes)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
         }
     }
-}
-
-/// A bar on terminals, nothing elsewhere.
-fn bar(cells: usize) -> ProgressBar {
-    if !color() || cells == 0 {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {wide_msg}")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    let bar =
-        ProgressBar::with_draw_target(Some(cells as u64), ProgressDrawTarget::stderr()).with_style(style);
-    bar.enable_steady_tick(Duration::from_millis(500));
-    bar
 }

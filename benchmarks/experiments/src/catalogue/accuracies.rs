@@ -1,8 +1,12 @@
-//! What experiments about accuracy have in common: runs that count exactly and sample at once, and grids of profilers of calls.
+//! What experiments about accuracy have in common: runs that count exactly and sample at once, grids of profilers of calls, and means over
+//! programs.
 
+use crate::catalogue::overheads::{MEAN, in_a_line, series};
 use crate::cell::{Cell, RESULT};
 use crate::plan::Plan;
 use crate::reduce::Reduction;
+use crate::report::model::{Measured, Series, Unit};
+use crate::results::{exactly, mean};
 
 /// About how many yieldpoints an iteration has at the default size.
 pub const RUNS: &[(&str, u32)] = &[
@@ -56,4 +60,38 @@ pub fn calls(program: &str, size: &str, ticks: u64, profilers: &[String], second
     let each: String = profilers.iter().map(|spec| format!(" --profile {spec}")).collect();
     let line = format!("accuracy {program} --tier o0 --size {size} --ticks {ticks}{each} --json {RESULT}");
     Cell::counting(Reduction::Calls, &[&line], seconds)
+}
+
+/// A score of a configuration, in percent.
+pub struct Measure {
+    name: &'static str,
+    each: Vec<(String, f64)>,
+    /// Nothing if a program is missing.
+    pub mean: Option<Measured>,
+}
+
+impl Measure {
+    /// From the share of 0 to 1 for each program, as far as it is known.
+    pub fn of(name: &'static str, programs: &[&str], share: impl Fn(&str) -> Option<f64>) -> Measure {
+        let known =
+            programs.iter().filter_map(|program| Some((program.to_string(), share(program)? * 100.0)));
+        let each: Vec<(String, f64)> = known.collect();
+        let values: Vec<f64> = each.iter().map(|of| of.1).collect();
+        let mean = if each.len() == programs.len() { mean(&values) } else { None };
+        Measure { name, each, mean: mean.map(|mean| exactly(mean, Unit::Percent)) }
+    }
+
+    /// As bars, the mean among them.
+    pub fn series(&self, groups: &[String]) -> Series {
+        series(self.name, groups, |group| match self.each.iter().find(|of| of.0 == group) {
+            Some(of) => Some(exactly(of.1, Unit::Percent)),
+            None if group == MEAN => self.mean,
+            None => None,
+        })
+    }
+}
+
+/// The means in a line.
+pub fn means(all: &[Measure]) -> String {
+    in_a_line(all.iter().map(|of| (of.name, of.mean)), "not measured")
 }

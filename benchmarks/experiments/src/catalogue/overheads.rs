@@ -5,6 +5,7 @@ use crate::plan::Plan;
 use crate::reduce::Reduction;
 use crate::report::model::{Chart, Figure, Measured, Series, Unit};
 use crate::results::{Results, above_one, mean_above_one};
+use crate::verdict::shown;
 
 /// Programs that repeat something small, so that a sample takes a millisecond; rounds of the others are as long as they must be.
 const SHORT: [&str; 9] =
@@ -93,6 +94,14 @@ impl Costs {
             if category == MEAN { self.again_mean } else { find(&self.again, category) }
         })
     }
+}
+
+/// Means with their names in a line; `missing` stands for one that is not there.
+pub fn in_a_line<'a>(means: impl Iterator<Item = (&'a str, Option<Measured>)>, missing: &str) -> String {
+    let text = |(name, mean): (&str, Option<Measured>)| {
+        format!("{name}: {}", mean.map_or(missing.into(), |mean| shown(mean.value, mean.unit)))
+    };
+    means.map(text).collect::<Vec<_>>().join("; ")
 }
 
 /// The last group of bars.

@@ -14,7 +14,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     title: "Space: nodes of the k-slab forest",
     says: &[
         "A Ball-Larus profiler needs an entry for each path, the k-iteration profiler a node for each sequence of paths: in the paper up to several millions, growing with k most where loops are, and some programs run out of memory.",
-        "Here it is counted in forests of two iterations of each program, all compiled at once: exact numbers, the same in every run.",
+        forest::HOW,
     ],
     cells: forest::cells,
     conclude,
@@ -22,13 +22,16 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let lines = forest::lines(plan, results, "nodes");
-    let text = |lines: &Vec<Line>| format!("{} of {} programs", forest::rising(lines), lines.len());
-    found.checks.shape(
-        "nodes grow with k",
-        "in loop-intensive programs",
-        "in at least half of the programs, and never falling by much",
-        lines.as_ref().map(|lines| forest::rising(lines) * 2 >= lines.len()),
-        lines.as_ref().map_or("not measured".into(), text),
+    forest::check(
+        found,
+        [
+            "nodes grow with k",
+            "in loop-intensive programs",
+            "in at least half of the programs, and never falling by much",
+        ],
+        lines.as_deref(),
+        forest::rising,
+        |rising, all| rising * 2 >= all,
     );
     let bytes = forest::lines(plan, results, "bytes");
     let most =

@@ -3,7 +3,6 @@
 use super::forest;
 use crate::catalogue::{Experiment, Findings};
 use crate::plan::Plan;
-use crate::report::model::Line;
 use crate::results::Results;
 
 pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
@@ -12,7 +11,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     title: "Profiled paths: nodes of the k-iteration forest",
     says: &[
         "The k-iteration path forest has a node for each sequence of up to k paths that was run. The paper calls it more compact than the k-slab forest it is made from, which for short streams it is not.",
-        "Here it is counted in forests of two iterations of each program, all compiled at once: exact numbers, the same in every run.",
+        forest::HOW,
     ],
     cells: forest::cells,
     conclude,
@@ -20,13 +19,12 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let lines = forest::lines(plan, results, "forest.nodes");
-    let text = |lines: &Vec<Line>| format!("{} of {} programs", forest::rising(lines), lines.len());
-    found.checks.shape(
-        "more paths with every k",
-        "growing with k",
-        "not falling in any program",
-        lines.as_ref().map(|lines| forest::rising(lines) == lines.len()),
-        lines.as_ref().map_or("not measured".into(), text),
+    forest::check(
+        found,
+        ["more paths with every k", "growing with k", "not falling in any program"],
+        lines.as_deref(),
+        forest::rising,
+        |rising, all| rising == all,
     );
     found.figures.extend(lines.map(|lines| {
         forest::figure("paths", "Profiled paths", "Nodes of the k-iteration path forest, by k.", true, lines)

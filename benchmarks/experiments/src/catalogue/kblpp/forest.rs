@@ -1,12 +1,15 @@
-//! The cells of the experiments about the shape of forests: figures 17 to 20 of D'Elia and Demetrescu 2013.
+//! What the experiments about the shape of forests share: figures 17 to 20 of D'Elia and Demetrescu 2013.
 
-use crate::catalogue::{accuracies, programs};
+use crate::catalogue::{Findings, accuracies, programs};
 use crate::cell::{Cell, RESULT};
 use crate::papers;
 use crate::plan::Plan;
 use crate::reduce::Reduction;
 use crate::report::model::{Axis, Chart, Figure, Line, Unit};
 use crate::results::Results;
+
+/// What is done for all of them.
+pub const HOW: &str = "Here it is counted in forests of two iterations of each program, all compiled at once: exact numbers, the same in every run.";
 
 const QUICK: &[&str] = &["richards", "json", "queens", "sieve", "storage", "list", "towers", "mandelbrot"];
 
@@ -50,6 +53,20 @@ pub fn rising(lines: &[Line]) -> usize {
 /// How many fall or stay.
 pub fn falling(lines: &[Line]) -> usize {
     lines.iter().filter(|line| line.points.windows(2).all(|of| of[1].1 <= of[0].1 * 1.01)).count()
+}
+
+/// Compares the lines with the paper, whose words are `what` is said, what it finds, and what counts as that: whether so many as `count` says,
+/// of all lines, are `enough`.
+pub fn check(
+    found: &mut Findings,
+    [what, paper, target]: [&str; 3],
+    lines: Option<&[Line]>,
+    count: fn(&[Line]) -> usize,
+    enough: fn(usize, usize) -> bool,
+) {
+    let counted = lines.map(|lines| (count(lines), lines.len()));
+    let shown = counted.map_or("not measured".into(), |(count, all)| format!("{count} of {all} programs"));
+    found.checks.shape(what, paper, target, counted.map(|(count, all)| enough(count, all)), shown);
 }
 
 /// Lines over k.

@@ -1,6 +1,6 @@
 //! Oren, Matias and Sagiv 2002, table 2: runtime overhead.
 
-use crate::catalogue::overheads::{Costs, bars, categories, cell, paper_mean};
+use crate::catalogue::overheads::{Costs, bars, categories, cell, in_a_line, paper_mean};
 use crate::catalogue::{Experiment, Findings, programs};
 use crate::cell::Cell;
 use crate::papers;
@@ -69,12 +69,7 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         "a call for each block costs nine times what sampling does",
         "a call more than three times a counter, and this more than what only looks at ticks",
         ordered,
-        all.iter()
-            .map(|(name, costs)| {
-                format!("{name}: {}", costs.mean.map_or("-".into(), |mean| shown(mean.value, Unit::Percent)))
-            })
-            .collect::<Vec<_>>()
-            .join("; "),
+        in_a_line(all.iter().map(|(name, costs)| (*name, costs.mean)), "-"),
     );
     let groups = categories(&names);
     let mut series: Vec<_> = all[1..].iter().map(|(name, costs)| costs.series(name, &groups)).collect();

@@ -1,7 +1,7 @@
 //! Bond and McKinley 2005, figure 6: execution overhead of PEP.
 
 use super::pep;
-use crate::catalogue::overheads::{Costs, bars, categories, cell, paper_mean};
+use crate::catalogue::overheads::{Costs, bars, categories, cell, in_a_line, paper_mean};
 use crate::catalogue::{Experiment, Findings, programs};
 use crate::cell::Cell;
 use crate::papers;
@@ -121,16 +121,7 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         "instrumentation only, PEP(64,17), higher rates",
         "in this order, but for noise",
         ordered,
-        all.iter()
-            .map(|(of, costs)| {
-                format!(
-                    "{}: {}",
-                    of.name,
-                    costs.mean.map_or("-".into(), |mean| shown(mean.value, Unit::Percent))
-                )
-            })
-            .collect::<Vec<_>>()
-            .join("; "),
+        in_a_line(all.iter().map(|(of, costs)| (&*of.name, costs.mean)), "-"),
     );
     found.checks.told("the same machine twice", "not measured", costs.again_mean);
     let groups = categories(&names);

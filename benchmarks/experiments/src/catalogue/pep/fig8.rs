@@ -1,6 +1,7 @@
 //! Bond and McKinley 2005, figure 8: accuracy of PEP's path profiles.
 
-use super::accuracy::{self, CONFIGURATIONS, Measure};
+use super::accuracy::{self, CONFIGURATIONS};
+use crate::catalogue::accuracies::{Measure, means};
 use crate::catalogue::overheads::{bars, categories, paper_mean};
 use crate::catalogue::{Experiment, Findings};
 use crate::papers;
@@ -25,7 +26,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let all: Vec<Measure> =
-        CONFIGURATIONS.map(|of| Measure::of(plan, results, of, "paths.branch.accuracy")).into();
+        CONFIGURATIONS.map(|of| accuracy::measure(plan, results, of, "paths.branch.accuracy")).into();
     let paper = |key: &str| papers::number(&format!("pep.fig8.path_accuracy.{key}"));
     let [timer, usual, more, most] = [0, 1, 2, 3].map(|at| all[at].mean);
     found.checks.number(
@@ -39,18 +40,18 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         &shown(paper("timer_1_1"), Unit::Percent),
         timer,
     );
-    let means = [timer, usual, more, most].map(|mean| mean.map(|of| of.value));
+    let averages = [timer, usual, more, most].map(|mean| mean.map(|of| of.value));
     found.checks.shape(
         "more samples are more accurate",
         "timer much below 64, then slightly better with 256 and 1024",
         "not falling, and the timer at least 5 points below",
-        match means {
+        match averages {
             [Some(timer), Some(usual), Some(more), Some(most)] => {
                 Some(timer + 5.0 <= usual && usual <= more + 0.5 && more <= most + 0.5)
             }
             _ => None,
         },
-        accuracy::means(&all),
+        means(&all),
     );
     let groups = categories(&accuracy::programs(plan));
     let mut series: Vec<_> = all.iter().map(|of| of.series(&groups)).collect();

@@ -1,6 +1,7 @@
 //! Bond and McKinley 2005, figure 9: accuracy of PEP's edge profiles, relative.
 
-use super::accuracy::{self, CONFIGURATIONS, Measure};
+use super::accuracy::{self, CONFIGURATIONS};
+use crate::catalogue::accuracies::Measure;
 use crate::catalogue::overheads::{bars, categories, paper_mean};
 use crate::catalogue::{Experiment, Findings};
 use crate::papers;
@@ -23,8 +24,9 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
 };
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
-    let all: Vec<Measure> =
-        CONFIGURATIONS.map(|of| Measure::of(plan, results, of, "edges.sampled.exact_paths.relative")).into();
+    let all: Vec<Measure> = CONFIGURATIONS
+        .map(|of| accuracy::measure(plan, results, of, "edges.sampled.exact_paths.relative"))
+        .into();
     let paper = papers::number("pep.fig9.edge_relative_overlap.pep_64_17");
     found.checks.number(
         "average relative overlap of PEP(64,17)",

@@ -1,6 +1,7 @@
 //! Bond and McKinley 2005, section 6.4: accuracy of PEP's edge profiles, absolute.
 
-use super::accuracy::{self, CONFIGURATIONS, Measure};
+use super::accuracy::{self, CONFIGURATIONS};
+use crate::catalogue::accuracies::{Measure, means};
 use crate::catalogue::overheads::{bars, categories, paper_mean};
 use crate::catalogue::{Experiment, Findings};
 use crate::papers;
@@ -23,7 +24,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let score = "edges.sampled.exact_paths.absolute";
-    let all: Vec<Measure> = CONFIGURATIONS.map(|of| Measure::of(plan, results, of, score)).into();
+    let all: Vec<Measure> = CONFIGURATIONS.map(|of| accuracy::measure(plan, results, of, score)).into();
     let groups = categories(&accuracy::programs(plan));
     let mut series: Vec<_> = all.iter().map(|of| of.series(&groups)).collect();
     for (of, key) in all[1..].iter().zip(["pep_64_17", "pep_256_17", "pep_1024_17"]) {
@@ -38,14 +39,14 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         );
         series.push(paper_mean(&groups, &format!("paper, {name}"), paper));
     }
-    let relative = Measure::of(plan, results, CONFIGURATIONS[1], "edges.sampled.exact_paths.relative");
+    let relative = accuracy::measure(plan, results, CONFIGURATIONS[1], "edges.sampled.exact_paths.relative");
     let both = all[1].mean.zip(relative.mean);
     found.checks.shape(
         "harder than relative overlap",
         "83 % where relative overlap is 96 %",
         "absolute overlap of PEP(64,17) is not above relative",
         both.map(|(absolute, relative)| absolute.value <= relative.value),
-        accuracy::means(&all),
+        means(&all),
     );
     let caption = "Overlap of the frequencies of edges.";
     found.figures.push(bars("overlap", "Absolute overlap of edges", caption, Unit::Percent, groups, series));

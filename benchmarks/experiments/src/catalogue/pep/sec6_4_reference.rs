@@ -1,6 +1,6 @@
 //! Bond and McKinley 2005, section 6.4: PEP's edges against edges that were counted directly.
 
-use super::accuracy::{self, CONFIGURATIONS, Measure};
+use super::accuracy::{self, CONFIGURATIONS};
 use crate::catalogue::overheads::{bars, categories};
 use crate::catalogue::{Experiment, Findings};
 use crate::papers;
@@ -23,7 +23,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let of = |reference: &str| {
-        Measure::of(plan, results, CONFIGURATIONS[1], &format!("edges.sampled.{reference}.relative"))
+        accuracy::measure(plan, results, CONFIGURATIONS[1], &format!("edges.sampled.{reference}.relative"))
     };
     let (paths, edges) = (of("exact_paths"), of("exact_edges"));
     let paper = |key: &str| papers::number(&format!("pep.fig9.{key}.pep_64_17"));

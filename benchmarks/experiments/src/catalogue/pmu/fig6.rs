@@ -1,13 +1,14 @@
 //! Shye et al. 2005, figure 6: accuracy over the period; with the headline, accuracy beside cost.
 
-use crate::catalogue::overheads::{Costs, MEAN, bars, categories, cell, paper_mean, series};
+use crate::catalogue::accuracies::{Measure, means};
+use crate::catalogue::overheads::{Costs, bars, categories, cell, paper_mean};
 use crate::catalogue::{Experiment, Findings, programs};
 use crate::cell::Cell;
 use crate::papers;
 use crate::plan::Plan;
 use crate::reduce::Reduction;
-use crate::report::model::{Measured, Unit};
-use crate::results::{Results, exactly, mean};
+use crate::report::model::Unit;
+use crate::results::Results;
 use crate::verdict::{Bound, shown};
 
 pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
@@ -54,14 +55,8 @@ fn burst(plan: &Plan, program: &str) -> Cell {
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let names = programs(plan);
     let scores = CONFIGURATIONS.map(|(name, profiler)| {
-        let of = |program: &&str| {
-            let accuracy = results.number(&trace(program, profiler), "traces.count.accuracy")?;
-            Some((program.to_string(), exactly(accuracy * 100.0, Unit::Percent)))
-        };
-        let each: Vec<(String, Measured)> = names.iter().filter_map(of).collect();
-        let values: Vec<f64> = each.iter().map(|of| of.1.value).collect();
-        let mean = if each.len() == names.len() { mean(&values) } else { None };
-        (name, each, mean.map(|mean| exactly(mean, Unit::Percent)))
+        let of = |program: &str| results.number(&trace(program, profiler), "traces.count.accuracy");
+        Measure::of(name, &names, of)
     });
     let costs = Costs::of(results, &names, |name| burst(plan, name));
     let paper = |key: &str| papers::number(&format!("pmu.claims.{key}"));
@@ -70,7 +65,7 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         "average accuracy with 16 branches, by count flow",
         &shown(accuracy, Unit::Percent),
         Bound::at_least(accuracy).stretch(93.0),
-        scores[2].2,
+        scores[2].mean,
     );
     found.checks.number(
         "average overhead of a trace at each tick",
@@ -78,8 +73,8 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         Bound::at_most(overhead).resolution(1.0),
         costs.mean,
     );
-    found.checks.told("average accuracy with 4 branches", &shown(accuracy, Unit::Percent), scores[1].2);
-    let better = scores[0].2.zip(scores[1].2).zip(scores[2].2);
+    found.checks.told("average accuracy with 4 branches", &shown(accuracy, Unit::Percent), scores[1].mean);
+    let better = scores[0].mean.zip(scores[1].mean).zip(scores[2].mean);
     found.checks.shape(
         "longer traces and better weights are more accurate",
         "noise of short traces is its main problem",
@@ -87,25 +82,10 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         better.map(|((equal, four), sixteen)| {
             sixteen.value + 1.0 >= four.value && four.value + 1.0 >= equal.value
         }),
-        scores
-            .iter()
-            .map(|(name, _, mean)| {
-                format!("{name}: {}", mean.map_or("-".into(), |mean| shown(mean.value, Unit::Percent)))
-            })
-            .collect::<Vec<_>>()
-            .join("; "),
+        means(&scores),
     );
     let groups = categories(&names);
-    let mut all: Vec<_> = scores
-        .iter()
-        .map(|(name, each, mean)| {
-            series(name, &groups, |group| match each.iter().find(|of| of.0 == group) {
-                Some(of) => Some(of.1),
-                None if group == MEAN => *mean,
-                None => None,
-            })
-        })
-        .collect();
+    let mut all: Vec<_> = scores.iter().map(|of| of.series(&groups)).collect();
     all.push(paper_mean(&groups, "paper", accuracy));
     let caption = "Wall's weight matching by count flow, against exact counts of the same run.";
     found.figures.push(bars("accuracy", "Path accuracy", caption, Unit::Percent, groups.clone(), all));

@@ -256,7 +256,7 @@ pub struct MachineArguments {
     /// Compile at once, not in the background: repeatable
     #[arg(long, help_heading = "Execution")]
     pub sync_compile: bool,
-    /// Compile what this advice says, before the program begins, and nothing else: repeatable
+    /// Compile what this advice says, before the program begins, and later only what else takes long: repeatable
     #[arg(long, value_name = "FILE", help_heading = "Execution")]
     pub replay: Option<PathBuf>,
     /// Write what the run learned of the program, for --replay

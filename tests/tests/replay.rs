@@ -1,5 +1,5 @@
 //! Replay: what a run learned makes later runs compile the same methods in the same order to the same machine code, whatever the
-//! addresses; and what does not fit is refused with the reason.
+//! addresses, and what it lacks is made by the model; what does not fit is refused with the reason.
 
 use holloway::compile::compile_benchmark;
 use holloway_benchmarks::measure::{Ending, Hooks, measure};
@@ -47,8 +47,9 @@ fn two_replays_make_the_same_machine_code() {
             digests: true,
             ..TierOptions::default()
         };
-        let (one, made, _) = run(benchmark, program, replay(), TimerSource::default())?;
-        let (two, again, _) = run(benchmark, program, replay(), TimerSource::default())?;
+        // What the advice lacks is compiled by what the interpreter has counted, which depends on when threads are switched.
+        let run = || run(benchmark, program, replay(), TimerSource::Virtual(5_000));
+        let ((one, made, _), (two, again, _)) = (run()?, run()?);
         if one != two || made != again {
             return Err(format!("{made} compilations with digest {one:x}, then {again} with {two:x}"));
         }
@@ -60,6 +61,27 @@ fn two_replays_make_the_same_machine_code() {
             }
         }
     });
+}
+
+#[test]
+fn what_takes_long_is_compiled_though_the_advice_does_not_name_it() {
+    let queens = holloway_benchmarks::registry::find("queens").expect("a benchmark");
+    let program = compile_benchmark(queens, false).expect("it compiles");
+    let tiers = |replay| TierOptions {
+        compiler: Some(compiler()),
+        method_threshold: 20,
+        digests: true,
+        replay,
+        ..TierOptions::default()
+    };
+    let run = |replay| run(queens, &program, tiers(replay), TimerSource::default()).expect("it runs");
+    let (_, _, mut advice) = run(None);
+    advice.compilations.clear();
+    let advice = Arc::new(advice);
+    let (one, made, _) = run(Some(advice.clone()));
+    assert!(made > 0, "all of it was interpreted");
+    let (two, again, _) = run(Some(advice));
+    assert_eq!((one, made), (two, again), "two replays differ");
 }
 
 #[test]

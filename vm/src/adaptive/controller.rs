@@ -41,11 +41,13 @@ pub(crate) fn counted(vm: &mut Machinery, function: FunctionId, entry: Entry) ->
         let advised = advised.find(|c| c.function == function.0 && c.entry() == entry).map(|c| c.level);
         if let Some(level) = advised {
             ask(vm, function, entry, level, Urgency::InOrder);
+            return Verdict::Settled;
         }
-        return Verdict::Settled;
+        // What the advice does not name was part of other code, and is none of it now: decisions about inlining differ, or a sample has
+        // left the code around it. Counters of the interpreter and the model's constants are the same in each replay.
     }
     let body = &vm.program.functions[function.index()];
-    let words = interpreted_words(function, body, &interpreted_profile(vm));
+    let words = interpreted_words(function, body, &interpreted_profile(vm).of_this_run());
     let past = words * vm.compiled.options.constants.interpreter_ns_per_word;
     vm.compiled.statistics.adaptive.decisions += 1;
     match vm.compiled.options.constants.choose(None, past, body.code.len()) {
@@ -55,7 +57,9 @@ pub(crate) fn counted(vm: &mut Machinery, function: FunctionId, entry: Entry) ->
         }
         Choice::Compile { level, .. } => {
             let level = if listens(vm) { level } else { Level::O2 };
-            ask(vm, function, entry, level, Urgency::Counted(words));
+            let in_order = vm.compiled.options.replay.is_some();
+            let urgency = if in_order { Urgency::InOrder } else { Urgency::Counted(words) };
+            ask(vm, function, entry, level, urgency);
             Verdict::Settled
         }
     }

@@ -61,7 +61,7 @@ pub(crate) fn hot_loop(vm: *mut Machinery, machine: &mut Machine, often: bool) -
 }
 
 /// The thread stands at a loop header and wants to leave the interpreter: is there code for the loop. If there is only code for the method
-/// around it, it gets some if it `asks`.
+/// around it, or for one in which that is inlined, it gets some if it `asks`.
 pub(crate) fn loop_has_code(vm: &mut Machinery, pc: *const u64, asks: bool) -> bool {
     let Some((function, pc)) = vm.code.locate(pc) else { return false };
     install_finished(vm);
@@ -69,9 +69,8 @@ pub(crate) fn loop_has_code(vm: &mut Machinery, pc: *const u64, asks: bool) -> b
     if state.loops.contains_key(&pc) {
         return true;
     }
-    if asks
-        && let Some(level) = state.method.and_then(|id| vm.compiled.map.get(id)).map(|object| object.level)
-    {
+    let of_method = state.method.and_then(|id| vm.compiled.map.get(id)).map(|object| object.level);
+    if asks && let Some(level) = of_method.or(vm.compiled.left_by_sample()) {
         ask(vm, function, Entry::Loop(pc), level, Urgency::InOrder);
     }
     vm.compiled.functions[function.index()].loops.contains_key(&pc)

@@ -63,6 +63,8 @@ pub(crate) struct CompiledState {
     marked: Vec<FunctionState>,
     /// How often a sample wanted such a version where there was none.
     pub(super) wanted: BTreeMap<(FunctionId, Entry), u32>,
+    /// The level of the code that was left last for a sample.
+    left: Option<Level>,
     pub(super) compiler: Option<Arc<dyn Compiler>>,
     queue: Option<Queue>,
     pub(crate) organizer: Organizer,
@@ -100,6 +102,7 @@ impl CompiledState {
             functions: std::iter::repeat_with(FunctionState::default).take(functions).collect(),
             marked: Vec::new(),
             wanted: BTreeMap::new(),
+            left: None,
             compiler: None,
             queue: None,
             next_code: 0,
@@ -157,6 +160,11 @@ impl CompiledState {
     /// Is there a compiler at work.
     pub(crate) fn is_started(&self) -> bool {
         self.queue.is_some()
+    }
+
+    /// The level of the code that was left last for a sample, if any was.
+    pub(crate) fn left_by_sample(&self) -> Option<Level> {
+        self.left
     }
 
     /// The code that is entered, in the order in which it was installed.
@@ -522,6 +530,9 @@ pub(super) fn note_exit(vm: &mut Machinery, id: CodeId, site: u32, unwinding: bo
     let speculation = tables.speculation;
     let place = speculation.unwrap_or((tables.frames[0].function, tables.frames[0].pc));
     let (name, level) = (object.function, object.level.name());
+    if vm.profiling.in_burst() {
+        vm.compiled.left = Some(object.level);
+    }
     *vm.compiled.statistics.exits.entry(reason).or_default() += 1;
     if vm.compiled.options.log.is_some() {
         let at = vm.program.functions[place.0.index()].position(place.1);

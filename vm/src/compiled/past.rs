@@ -100,6 +100,11 @@ impl Profile for PastProfile {
 }
 
 impl PastProfile {
+    /// Without what an advice tells of another run.
+    pub(crate) fn of_this_run(self) -> PastProfile {
+        PastProfile { advice: None, ..self }
+    }
+
     /// How often PEP saw each arm of a branch.
     fn sampled(&self, function: FunctionId, pc: u32) -> &[u64] {
         self.sampled.as_ref().map_or(&[], |sampled| sampled.arms(branch_at(function, pc)))

@@ -136,9 +136,14 @@ benchmarks! {
     Phased "shapes" default 3000 quick 2 "rounds", "paint that all hits take";
     Phased "sparse" default 6000 quick 2 "rounds", "the weighted product, computed by columns";
     Phased "tokenizer" default 2000 quick 2 "rounds", "a hash of all tokens";
+    Probes "addition" default 20000 quick 1 "repetitions", "the numbers after so many additions, by powers of what a turn does";
     Probes "adversary" default 150000 quick 100 "repetitions", "numbers of calls, and the state after so many steps";
+    Probes "creation" default 300 quick 1 "repetitions", "the sum of what was stored in the arrays";
     Probes "decoder" default 1000 quick 1 "repetitions", "all readings, and how often each was out of range";
+    Probes "division" default 600 quick 1 "repetitions", "that quotients undo products";
     Probes "ledger" default 1000 quick 1 "repetitions", "takings, and the calls of each receiver";
+    Probes "oddeven" default 1000 quick 1 "repetitions", "differences of sums: odd and even places, first and second half";
+    Probes "subpath" default 10000 quick 1 "rounds of 576 visits", "the sum of all visits, from how often each way is taken";
     Applications "compiler" default 1400 quick 1 "programs to compile", "what compiled programs print, and why wrong ones are turned down";
     Applications "lexgen" default 90 quick 1 "specifications", "states of the smallest automata, and all tokens of texts";
     Applications "lzw" default 256 quick 1 "blocks of 32 KiB", "that what was compressed comes back, and a digest of its compressed form";

@@ -71,7 +71,7 @@ pub struct TraceScore {
 }
 
 /// How many of the hottest subpaths were found.
-#[derive(Serialize, Clone, Copy, Debug)]
+#[derive(Serialize, Clone, Debug)]
 pub struct SubpathScore {
     /// How many are asked for.
     #[serde(skip)]
@@ -91,4 +91,6 @@ pub struct SubpathScore {
     pub within: usize,
     /// See `within`.
     pub of: usize,
+    /// The rank that each of those asked for has in the sample, the most executed first; 0 for one that was not sampled.
+    pub ranks: Vec<usize>,
 }

@@ -238,15 +238,16 @@ struct Judged {
 }
 
 /// A score: how the first of the sample stand to the most executed ones, whose counts are `actual`, the largest first.
-fn judge(found: &[Judged], actual: &[u64], top: usize) -> SubpathScore {
-    let least = actual[top - 1];
+fn judge(found: &[Judged], actual: &[(u64, Class)], top: usize) -> SubpathScore {
+    let least = actual[top - 1].0;
     let first = &found[..top.min(found.len())];
     let right = first.iter().filter(|of| of.run >= least).count();
     // What the interval cannot tell from one of the first is not wrong.
     let cannot_tell = |of: &&Judged| of.interval.0 <= least as f64 && of.run as f64 >= of.interval.0;
     let near = first.iter().filter(|of| of.run >= least || cannot_tell(of)).count();
     let flow: u64 = first.iter().map(|of| of.run).sum();
-    let most: u64 = actual[..top].iter().sum();
+    let most: u64 = actual[..top].iter().map(|of| of.0).sum();
+    let rank = |class| found.iter().position(|of| of.class == class).map_or(0, |at| at + 1);
     let known = first.iter().filter(|of| of.run > 0);
     let errors: Vec<f64> = known.map(|of| (of.estimate / of.run as f64 - 1.0).abs()).collect();
     let within = first.iter().filter(|of| (of.interval.0..=of.interval.1).contains(&(of.run as f64))).count();
@@ -260,6 +261,7 @@ fn judge(found: &[Judged], actual: &[u64], top: usize) -> SubpathScore {
         worst: errors.iter().copied().reduce(f64::max),
         within,
         of: first.len(),
+        ranks: actual[..top].iter().map(|of| rank(of.1)).collect(),
     }
 }
 
@@ -297,8 +299,8 @@ pub fn scores<'p>(estimate: &'p Profile, truth: &'p Profile) -> Option<SubpathSc
         })
         .collect();
     found.sort_by(|a, b| b.rank.total_cmp(&a.rank).then_with(|| a.class.cmp(&b.class)));
-    let mut actual: Vec<u64> = all.values().copied().collect();
-    actual.sort_unstable_by(|a, b| b.cmp(a));
+    let mut actual: Vec<(u64, Class)> = all.iter().map(|(&class, &count)| (count, class)).collect();
+    actual.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     let scores =
         TOPS.into_iter().filter(|&top| top <= actual.len()).map(|top| judge(&found, &actual, top)).collect();
     Some(SubpathScores { sampled, exact, found: found.len(), scores })

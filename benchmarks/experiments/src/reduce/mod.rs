@@ -1,6 +1,9 @@
 //! From what a command printed to the numbers that are kept.
 
 mod overhead;
+mod subpaths;
+
+pub(crate) use subpaths::name as line_names;
 
 use crate::cell::Outcome;
 use serde_json::Value;
@@ -22,6 +25,8 @@ pub enum Reduction {
     Statistics,
     /// A profile with a k-iteration forest.
     Forest,
+    /// A profile with subpaths.
+    Subpaths,
 }
 
 impl fmt::Display for Reduction {
@@ -33,6 +38,7 @@ impl fmt::Display for Reduction {
             Reduction::Times => "times",
             Reduction::Statistics => "statistics",
             Reduction::Forest => "forest",
+            Reduction::Subpaths => "subpaths",
         })
     }
 }
@@ -65,6 +71,7 @@ impl Reduction {
             Reduction::Calls => calls(&value),
             Reduction::Times => times(&value),
             Reduction::Forest => forest(&value),
+            Reduction::Subpaths => subpaths::reduce(&value),
         }
     }
 }
@@ -175,7 +182,9 @@ mod tests {
 
     #[test]
     fn what_is_no_result_is_an_error() {
-        for how in [Reduction::Overhead, Reduction::Calls, Reduction::Times, Reduction::Forest] {
+        for how in
+            [Reduction::Overhead, Reduction::Calls, Reduction::Times, Reduction::Forest, Reduction::Subpaths]
+        {
             assert!(reduce(how, "{}").is_err(), "{how}");
             assert!(reduce(how, "{").is_err_and(|why| why.contains("not JSON")), "{how}");
         }

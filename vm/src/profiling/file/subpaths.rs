@@ -101,6 +101,9 @@ pub struct SubpathSampleRecord {
     pub thinnings: u64,
     /// Bytes of one thread's profiler, descriptions included.
     pub bytes: u64,
+    /// How many subpaths its list can hold; 0 in files from before this was told.
+    #[serde(default)]
+    pub entries: u64,
     /// Threads that had one.
     pub threads: u64,
     /// Lengths: with which probability each was sampled, and how many subpaths of it were executed.
@@ -236,6 +239,7 @@ fn sample_record(found: &SampledSubpaths, blocks: &Blocks) -> SubpathSampleRecor
         abandoned: work.abandoned,
         thinnings: work.thinnings,
         bytes: found.bytes,
+        entries: found.entries,
         threads: found.threads,
         lengths: sample.strata.clone(),
         paths: report

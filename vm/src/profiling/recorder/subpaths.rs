@@ -77,6 +77,8 @@ pub struct SampledSubpaths {
     pub work: Work,
     /// Bytes of each profiler.
     pub bytes: u64,
+    /// How many subpaths its list can hold.
+    pub entries: u64,
     /// How many threads had one.
     pub threads: u64,
     /// Blocks that they passed, by estimate if ticks start samples.
@@ -138,10 +140,13 @@ impl Watch {
     /// A block is entered, and each is looked at.
     #[inline]
     fn enter(&mut self, block: BlockId, wanted: &Wanted) {
-        if let Some(exact) = &mut self.exact {
+        if let (Some(exact), Some(options)) = (&mut self.exact, &wanted.exact)
+            && options.until.is_none_or(|until| exact.blocks() < until)
+        {
             exact.enter_block(block);
         }
         match (&mut self.osp, &wanted.osp) {
+            (Some(osp), Some(OspOptions { until: Some(until), .. })) if osp.total() >= *until => {}
             (Some(_), Some(OspOptions { skip: SubpathSkip::Burst, .. })) => match self.delay {
                 0 => self.buffer.push(block),
                 _ => self.delay -= 1,
@@ -216,6 +221,7 @@ struct Totals {
     sample: Option<Sample>,
     work: Work,
     bytes: usize,
+    entries: usize,
     threads: u64,
     blocks: u64,
 }
@@ -234,6 +240,7 @@ impl Totals {
         self.work.abandoned += work.abandoned;
         self.work.thinnings += work.thinnings;
         self.bytes = self.bytes.max(osp.bytes());
+        self.entries = self.entries.max(osp.occupancy().1);
         self.threads += 1;
         self.blocks += osp.total();
         match &mut self.sample {
@@ -443,6 +450,7 @@ impl Subpaths {
             sample,
             work: all.work,
             bytes: all.bytes as u64,
+            entries: all.entries as u64,
             threads: all.threads,
             blocks: all.blocks,
         });

@@ -12,6 +12,7 @@ use std::fmt::{self, Display};
 pub(super) const SUBPATH_KEYS: &[(&str, &str)] = &[
     ("max-length", "a power of two from 2 to 8192, in blocks"),
     ("top", "a number of subpaths from 1 to 1000000"),
+    ("until", "a number of blocks from 1 to 4611686018427387904"),
 ];
 
 /// The keys of `osp`.
@@ -34,6 +35,7 @@ pub(super) const OSP_KEYS: &[(&str, &str)] = &[
     ("seed", "a number"),
     ("skip", "`decrement`, `call`, `burst` or `versions`"),
     ("stretch", "a number of blocks from 1 to 1099511627776, with skip=versions"),
+    ("until", "a number of blocks from 1 to 4611686018427387904, with skip=call"),
 ];
 
 /// Two to thirty-two blocks: the paper's lengths.
@@ -62,6 +64,8 @@ pub struct SubpathOptions {
     pub exponent: u32,
     /// The profile keeps so many of the most executed ones.
     pub top: u32,
+    /// Of each thread, only so many blocks are looked at.
+    pub until: Option<u64>,
 }
 
 /// Which lengths are sampled.
@@ -111,6 +115,8 @@ pub struct OspOptions {
     pub skip: SubpathSkip,
     /// How many are counted at a tick, with two versions of the code.
     pub stretch: u64,
+    /// Of each thread, only so many blocks are looked at.
+    pub until: Option<u64>,
 }
 
 /// How the profile forgets.
@@ -192,7 +198,19 @@ pub(super) fn subpaths(keys: &Keys<'_>) -> Result<SubpathOptions, String> {
     if !(1..=MOST_TOP).contains(&top) {
         return Err(keys.wrong("top", &top.to_string()));
     }
-    Ok(SubpathOptions { exponent: power(keys)?, top })
+    Ok(SubpathOptions { exponent: power(keys)?, top, until: until(keys)? })
+}
+
+/// Reads after how many blocks nothing is looked at any more.
+fn until(keys: &Keys<'_>) -> Result<Option<u64>, String> {
+    if keys.text("until").is_none() {
+        return Ok(None);
+    }
+    let until: u64 = keys.value("until", 0)?;
+    match (1..=1 << 62).contains(&until) {
+        true => Ok(Some(until)),
+        false => Err(keys.wrong("until", &until.to_string())),
+    }
 }
 
 /// What all compiled code does for each block. A decrement counts for one profiler: where all subpaths are counted, too, both are called.
@@ -259,6 +277,13 @@ pub(super) fn osp(keys: &Keys<'_>) -> Result<OspOptions, String> {
     if at_loops && skip != SubpathSkip::Call {
         return Err("starts=loops needs skip=call: nobody else looks at each block".into());
     }
+    let until = until(keys)?;
+    if until.is_some() && skip != SubpathSkip::Call {
+        return Err("until needs skip=call: nobody else looks at each block".into());
+    }
+    if until.is_some() && at_loops {
+        return Err("until counts blocks, and with starts=loops only headers are counted".into());
+    }
     let by_ticks = matches!(skip, SubpathSkip::Burst | SubpathSkip::Versions);
     if estimator == Estimator::Paper && (at_loops || by_ticks) {
         return Err(
@@ -295,6 +320,7 @@ pub(super) fn osp(keys: &Keys<'_>) -> Result<OspOptions, String> {
         seed: keys.value("seed", 0)?,
         skip,
         stretch: within("stretch", STRETCH, 1..=MAX_RATE)?,
+        until,
     };
     let config = Config { memory: options.memory.min(ENOUGH), ..options.config(0)? };
     Profiler::new(config).map_err(|error| error.to_string())?;
@@ -303,7 +329,8 @@ pub(super) fn osp(keys: &Keys<'_>) -> Result<OspOptions, String> {
 
 impl Display for SubpathOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "subpaths:max-length={},top={}", 1u32 << self.exponent, self.top)
+        write!(f, "subpaths:max-length={},top={}", 1u32 << self.exponent, self.top)?;
+        self.until.map_or(Ok(()), |until| write!(f, ",until={until}"))
     }
 }
 
@@ -341,6 +368,6 @@ impl Display for OspOptions {
         if self.seed != 0 {
             write!(f, ",seed={}", self.seed)?;
         }
-        Ok(())
+        self.until.map_or(Ok(()), |until| write!(f, ",until={until}"))
     }
 }

@@ -1,7 +1,22 @@
 //! Oren, Matias and Sagiv: subpaths, online.
 
+mod arbitrary;
+mod complexity;
+mod encoding;
+mod f40;
+mod fig1;
+mod jlex;
+mod marks;
+mod odd_even;
+mod rates;
+mod runs;
+mod section1;
+mod tab1;
 mod tab2;
+mod tab3;
+mod tab4;
 mod tab5;
+mod tab6;
 
 use super::{Experiment, Paper};
 
@@ -10,7 +25,22 @@ pub(super) const PAPER: Paper = Paper {
     title: "Online Subpath Profiling",
     source: "Oren, Matias, Sagiv; CC 2002",
     says: "Subpaths of any length, across loops and calls, are sampled into bounded memory: a sample begins once in many blocks, and a full list is thinned.",
-    headlines: &[("osp-tab2", 0), ("osp-tab5", 0), ("osp-tab5", 1)],
+    headlines: &[("osp-tab2", 0), ("osp-tab5", 0), ("osp-tab5", 1), ("osp-tab6", 1)],
 };
 
-pub(super) const EXPERIMENTS: &[&Experiment] = &[&tab2::EXPERIMENT, &tab5::EXPERIMENT];
+pub(super) const EXPERIMENTS: &[&Experiment] = &[
+    &fig1::EXPERIMENT,
+    &jlex::EXPERIMENT,
+    &complexity::EXPERIMENT,
+    &encoding::EXPERIMENT,
+    &tab1::EXPERIMENT,
+    &tab2::EXPERIMENT,
+    &section1::EXPERIMENT,
+    &tab3::EXPERIMENT,
+    &f40::EXPERIMENT,
+    &tab4::EXPERIMENT,
+    &tab5::EXPERIMENT,
+    &tab6::EXPERIMENT,
+    &arbitrary::EXPERIMENT,
+    &odd_even::EXPERIMENT,
+];

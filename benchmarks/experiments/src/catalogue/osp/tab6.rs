@@ -1,0 +1,92 @@
+//! Oren, Matias and Sagiv 2002, table 6: what is known while the program runs.
+
+use super::runs::{entry, table, text};
+use crate::catalogue::{Experiment, Findings};
+use crate::cell::Cell;
+use crate::papers;
+use crate::plan::Plan;
+use crate::reduce::Reduction;
+use crate::report::model::Unit;
+use crate::results::{Results, exactly};
+use crate::verdict::Bound;
+
+pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
+    id: "osp-tab6",
+    place: "Table 6",
+    title: "Ranks while FFT runs",
+    says: &[
+        "After each ten million blocks, which are 6 % of the run, the paper asks for the hottest subpaths so far, and looks which ranks the five that are hottest in truth have in the sample. At two of six stops one and two of them are not among \
+         its first five; from the fourth stop on all are.",
+        "Here the stops are at the same hundredths of the run: those of runs of which only so many blocks are looked at, with the paper's rate of one sample in 1000 blocks, in 32 KiB. Subpaths that are run equally often have any of their ranks.",
+    ],
+    cells: |plan| STOPS.iter().map(|&stop| cell(plan, stop)).collect(),
+    conclude,
+};
+
+/// In hundredths of the run.
+const STOPS: [u32; 6] = [6, 12, 18, 24, 30, 36];
+
+/// A hundredth of the blocks of FFT at this size.
+const HUNDREDTH: u64 = 1_027_564;
+
+fn cell(plan: &Plan, stop: u32) -> Cell {
+    let until = u64::from(stop) * HUNDREDTH;
+    let run = format!(
+        "bench fft --size 2097152 --iterations 1 --tier o2 --profile subpaths:until={until} \
+         --profile osp:memory=32k,rate=1000,skip=call,seed={},until={until} --profile-out @profile.json",
+        plan.seed
+    );
+    let seconds = 1.2 + f64::from(stop) / 20.0;
+    Cell::counting(Reduction::Numbers, &[&run, "profile accuracy @profile.json --json"], seconds)
+}
+
+fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
+    let recalls: Option<Vec<f64>> = STOPS
+        .iter()
+        .map(|&stop| Some(results.number(&cell(plan, stop), "subpaths.top5.recall")? * 100.0))
+        .collect();
+    let paper: Vec<f64> = papers::numbers("osp.table6.top5_recall")
+        .into_iter()
+        .flatten()
+        .map(|recall| recall * 100.0)
+        .collect();
+    let shown = |all: &Vec<f64>| all.iter().map(|of| format!("{of:.0} %")).collect::<Vec<_>>().join(", ");
+    found.checks.shape(
+        "of the five hottest, found at each stop",
+        &shown(&paper),
+        "at each stop as many, and all from the fourth on",
+        recalls.as_ref().map(|all| {
+            all.iter().zip(&paper).all(|(of, paper)| of >= paper) && all[3..].iter().all(|&of| of == 100.0)
+        }),
+        recalls.as_ref().map_or("not measured".into(), shown),
+    );
+    let worst = |all: &[f64]| all.iter().copied().fold(f64::INFINITY, f64::min);
+    found.checks.number(
+        "of the five hottest, found at the worst stop",
+        "60 %",
+        Bound::at_least(worst(&paper)).stretch(100.0),
+        recalls.as_ref().map(|all| exactly(worst(all), Unit::Percent)),
+    );
+    let ranks = papers::grid("osp.table6.ranks");
+    let row = |at: usize| {
+        let ours = STOPS.iter().map(|&stop| {
+            let outcome = results.outcome(&cell(plan, stop));
+            entry(outcome.and_then(|of| of.samples.get("subpaths.top5.ranks")?.get(at).copied()), Unit::Count)
+        });
+        let paper = ranks[at].iter().map(|&rank| entry(rank, Unit::Count));
+        [text(&(at + 1).to_string())].into_iter().chain(ours).chain(paper).collect()
+    };
+    let stops = STOPS.map(|stop| format!("{stop} %"));
+    let columns: Vec<&str> = ["rank in truth"]
+        .into_iter()
+        .chain(stops.iter().map(String::as_str))
+        .chain(["paper: 6 %", "12 %", "18 %", "24 %", "30 %", "36 %"])
+        .collect();
+    found.figures.push(table(
+        "ranks",
+        "Ranks in the sample of the five hottest subpaths",
+        "After so many hundredths of all blocks; 0: not in the sample. The paper runs 170 million blocks, and this 103 million.",
+        &columns,
+        (0..5).map(row).collect(),
+    ));
+}

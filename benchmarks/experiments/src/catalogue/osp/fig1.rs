@@ -32,7 +32,7 @@ fn sampled(plan: &Plan, seed: u64) -> Cell {
     let seed = plan.seed * SEEDS + seed;
     let line = format!(
         "bench subpath --size {ROUNDS} --iterations 1 --tier o2 --profile subpaths \
-         --profile osp:rate=40,encoding=rolling,seed={seed} --profile-out {RESULT}"
+         --profile osp:memory=1m,rate=40,encoding=rolling,seed={seed} --profile-out {RESULT}"
     );
     Cell::counting(Reduction::Subpaths, &[&line], 0.3)
 }
@@ -59,17 +59,23 @@ fn name(blocks: &[&str]) -> String {
     line_names(&lines.collect::<Vec<_>>())
 }
 
+/// How far the counts of all but the first are from their shares of it, in standard deviations.
+fn offs(counts: &[f64]) -> Vec<f64> {
+    let off = |(&count, &(_, one_in)): (&f64, &([&str; 4], f64))| {
+        let expected = counts[0] / one_in;
+        (count - expected).abs() / (expected + expected / one_in).sqrt().max(1.0)
+    };
+    counts.iter().zip(&SUBPATHS).skip(1).map(off).collect()
+}
+
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
-    // Over all runs: executions, and samples. Nothing if a run is missing.
+    // Executions or samples in a run, and in all; nothing if a run is missing.
+    let count = |seed: u64, what: &str, blocks: &[&str]| -> Option<f64> {
+        let outcome = results.outcome(&sampled(plan, seed))?;
+        Some(outcome.numbers.get(&format!("{what}.{}", name(blocks))).copied().unwrap_or_default())
+    };
     let total = |what: &str, blocks: &[&str]| -> Option<f64> {
-        let name = format!("{what}.{}", name(blocks));
-        (0..SEEDS)
-            .map(|seed| {
-                results
-                    .outcome(&sampled(plan, seed))
-                    .map(|of| of.numbers.get(&name).copied().unwrap_or_default())
-            })
-            .sum()
+        (0..SEEDS).map(|seed| count(seed, what, blocks)).sum()
     };
     let visits = f64::from(ROUNDS) * 576.0 * SEEDS as f64;
     let right = |(blocks, one_in): &([&str; 4], f64)| Some(total("run", blocks)? == visits / one_in);
@@ -84,17 +90,30 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     );
     let samples = SUBPATHS.map(|(blocks, _)| total("samples", &blocks));
     let first = samples[0];
-    // The difference to the share of the first, in standard deviations.
-    let off = |at: usize| -> Option<f64> {
-        let (of, all, one_in) = (samples[at]?, first?, SUBPATHS[at].1);
-        Some((of - all / one_in).abs() / (all / one_in + all / one_in.powi(2)).sqrt().max(1.0))
-    };
-    let offs: Option<Vec<f64>> = (1..SUBPATHS.len()).map(off).collect();
+    let singles = (0..SEEDS).map(|seed| {
+        let counts: Option<Vec<f64>> =
+            SUBPATHS.iter().map(|(blocks, _)| count(seed, "samples", blocks)).collect();
+        Some(offs(&counts?))
+    });
+    let singles: Option<Vec<Vec<f64>>> = singles.collect();
+    let within = singles.map(|all| {
+        let all: Vec<f64> = all.into_iter().flatten().collect();
+        100.0 * all.iter().filter(|&&off| off <= 2.0).count() as f64 / all.len() as f64
+    });
     found.checks.number(
-        "ratios of samples beside those of executions, in standard deviations, the worst of four",
+        "ratios of samples in a run that are within two standard deviations of those of executions",
         "about 3, about 6, over 20",
-        Bound::at_most(2.0).stretch(0.0),
-        offs.map(|all| exactly(all.into_iter().fold(0.0, f64::max), Unit::Ratio)),
+        Bound::at_least(90.0).stretch(f64::INFINITY),
+        within.map(|share| exactly(share, Unit::Percent)),
+    );
+    let together: Option<Vec<f64>> = samples.into_iter().collect();
+    let worst = together.map(|counts| offs(&counts).into_iter().fold(0.0, f64::max));
+    found.checks.shape(
+        "the same of all ten runs together",
+        "not said",
+        "all four ratios within three standard deviations",
+        worst.map(|worst| worst <= 3.0),
+        worst.map_or("not measured".into(), |worst| format!("at most {worst:.2}")),
     );
     let each = first.map(|all| all / SEEDS as f64);
     found.checks.shape(

@@ -111,8 +111,8 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     found.checks.shape(
         "the same of all ten runs together",
         "not said",
-        "all four ratios within three standard deviations",
-        worst.map(|worst| worst <= 3.0),
+        "all four ratios within two standard deviations",
+        worst.map(|worst| worst <= 2.0),
         worst.map_or("not measured".into(), |worst| format!("at most {worst:.2}")),
     );
     let each = first.map(|all| all / SEEDS as f64);

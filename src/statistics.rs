@@ -57,6 +57,8 @@ fn machine_rows(machine: &Statistics) -> Vec<Row> {
         row("yieldpoints_taken", "yieldpoints taken", machine.yieldpoints_taken),
         row("ticks", "ticks of the timer", machine.ticks),
         row("threads", "threads", machine.threads),
+        row("methods_entered", "methods interpreted", machine.methods_entered),
+        row("entered_words", "words of their bytecode", machine.entered_words),
         row("thread_switches", "thread switches", machine.thread_switches),
         row("minor_collections", "minor collections", heap.minor_collections),
         row("full_collections", "full collections", heap.full_collections),

@@ -112,6 +112,10 @@ pub struct Statistics {
     pub thread_switches: u64,
     /// Threads started, the main thread included.
     pub threads: u64,
+    /// Methods that the interpreter entered at least once.
+    pub methods_entered: u64,
+    /// Words of bytecode that these methods have.
+    pub entered_words: u64,
     /// The heap.
     pub heap: heap::HeapStatistics,
     /// Compiled code.
@@ -274,7 +278,15 @@ impl Vm {
 
     /// What the runs so far did.
     pub fn statistics(&self) -> Statistics {
+        let counters = self.machinery.code.profile_counters();
+        let functions = (0..).map(FunctionId).zip(&self.machinery.program.functions);
+        let entered = functions.filter(|(id, _)| counters.invocations(*id) > 0);
+        let (methods_entered, entered_words) = entered.fold((0, 0), |(methods, words), (_, function)| {
+            (methods + 1, words + function.code.len() as u64)
+        });
         Statistics {
+            methods_entered,
+            entered_words,
             heap: self.machinery.heap.statistics(),
             tiers: self.machinery.compiled.statistics.clone(),
             ..self.machinery.statistics.clone()

@@ -12,7 +12,7 @@ pub const RESULT: &str = "@result.json";
 /// A cell.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cell {
-    /// Arguments of `holloway`. A word `@name` is a file of this name in a folder that is the cell's own.
+    /// Arguments of `holloway`. A word `@name`, or `key=@name`, is a file of this name in a folder that is the cell's own.
     pub commands: Vec<Vec<String>>,
     /// What is made of the output.
     pub reduction: Reduction,

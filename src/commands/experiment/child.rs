@@ -5,6 +5,7 @@
 use crate::report::EXIT_PROGRAM;
 use holloway_experiments::cell::{Cell, Outcome, RESULT};
 use holloway_experiments::reduce::Output;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -72,10 +73,7 @@ pub fn perform(
     let start = Instant::now();
     let (printed, said) = (scratch.0.join("printed"), scratch.0.join("said"));
     for words in &cell.commands {
-        let arguments = words.iter().map(|word| match word.strip_prefix('@') {
-            Some(name) => scratch.0.join(name).into_os_string(),
-            None => word.into(),
-        });
+        let arguments = words.iter().map(|word| in_scratch(word, &scratch.0));
         let binary = std::env::current_exe()
             .map_err(|error| Failure::Impossible(format!("where is this binary: {error}")))?;
         let mut command = Command::new(binary);
@@ -95,6 +93,18 @@ pub fn perform(
     let result = text(if result.exists() { &result } else { &printed }).map_err(cannot)?;
     let output = Output { result, errors: text(&said).map_err(cannot)? };
     cell.reduction.reduce(&output).map_err(Failure::Failed)
+}
+
+/// A word of a command, with the file of the cell that it names: `@name`, or `key=@name`.
+fn in_scratch(word: &str, scratch: &Path) -> OsString {
+    match word.split_once('@') {
+        Some((before, name)) if before.is_empty() || before.ends_with('=') => {
+            let mut full = OsString::from(before);
+            full.push(scratch.join(name));
+            full
+        }
+        _ => word.into(),
+    }
 }
 
 fn text(path: &Path) -> std::io::Result<String> {

@@ -71,6 +71,7 @@ fn json(
         paths: path_scores(sampled, truth, hot).map(|found| found.rows.into()).unwrap_or_default(),
         edges,
         calls: calls::scores(sampled, truth),
+        calls_over_time: calls::series(sampled, truth),
         traces: traces::scores(sampled, truth, hot, arguments.hot)
             .map(|found| found.rows.into())
             .unwrap_or_default(),

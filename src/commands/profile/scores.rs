@@ -20,12 +20,26 @@ pub struct Scores {
     /// Overlap of call graphs, by how the estimate was counted.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub calls: BTreeMap<&'static str, f64>,
+    /// The same while the program ran, if snapshots were kept.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub calls_over_time: BTreeMap<&'static str, Series>,
     /// Weight matching of branch traces, by flow.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub traces: BTreeMap<&'static str, TraceScore>,
     /// The hottest subpaths: `top5` and so on.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub subpaths: BTreeMap<String, SubpathScore>,
+}
+
+/// How an overlap came about. Lists of one length.
+#[derive(Serialize, Clone, Default, Debug)]
+pub struct Series {
+    /// At which ticks; the last is the end of the run.
+    pub ticks: Vec<u64>,
+    /// The overlap at each of them.
+    pub overlap: Vec<f64>,
+    /// How many different calls were known.
+    pub calls: Vec<usize>,
 }
 
 /// What a weight matching found.

@@ -62,11 +62,12 @@ impl Reduction {
         let value: Value =
             serde_json::from_str(text).map_err(|error| format!("its output is not JSON: {error}"))?;
         match self {
-            Reduction::Numbers | Reduction::Statistics => {
+            Reduction::Numbers => {
                 let mut outcome = Outcome::default();
                 flatten("", &value, &mut outcome);
                 Ok(outcome)
             }
+            Reduction::Statistics => statistics(&value),
             Reduction::Overhead => overhead::reduce(&value),
             Reduction::Calls => calls(&value),
             Reduction::Times => times(&value),
@@ -90,6 +91,18 @@ fn flatten(name: &str, value: &Value, outcome: &mut Outcome) {
         }
         _ => {}
     }
+}
+
+/// The digest of the machine code is kept as two numbers: one of 64 bits would not be exact.
+fn statistics(value: &Value) -> Result<Outcome, String> {
+    let mut outcome = Outcome::default();
+    flatten("", value, &mut outcome);
+    let digest = value["code_digest"].as_str().and_then(|text| u64::from_str_radix(text, 16).ok());
+    if let Some(digest) = digest {
+        let halves = [("code_digest.high", digest >> 32), ("code_digest.low", digest & 0xffff_ffff)];
+        outcome.numbers.extend(halves.map(|(name, half)| (name.to_string(), half as f64)));
+    }
+    Ok(outcome)
 }
 
 fn lacks(what: &str) -> impl FnOnce() -> String + '_ {
@@ -194,9 +207,12 @@ mod tests {
 
     #[test]
     fn statistics_stand_behind_the_name_of_the_program() {
-        let output = Output { result: String::new(), errors: "sieve:\n{\"ticks\": 3}\n".into() };
+        let errors = "sieve:\n{\"ticks\": 3, \"code_digest\": \"00000001ffffffff\"}\n";
+        let output = Output { result: String::new(), errors: errors.into() };
         let outcome = Reduction::Statistics.reduce(&output).expect("it is JSON");
         assert_eq!(outcome.numbers["ticks"], 3.0);
+        assert_eq!(outcome.numbers["code_digest.high"], 1.0);
+        assert_eq!(outcome.numbers["code_digest.low"], f64::from(u32::MAX));
     }
 
     #[test]

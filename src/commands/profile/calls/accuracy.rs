@@ -1,6 +1,7 @@
 //! How good estimates of calls are: the overlap of Arnold & Grove (CGO 2005, section 6.2), in the end and over time.
 
 use super::super::model::Profile;
+use super::super::scores::Series;
 use super::super::text::{percent, score, table};
 use super::{AT_RATES, CREDITED, EXACTLY, IN_BURSTS, IN_CACHES, IN_SAMPLES, estimates, exact, tree};
 use holloway_profilers::MethodId;
@@ -56,6 +57,18 @@ pub fn accuracy(estimate: &Profile, truth: &Profile) -> Option<String> {
     Some(text)
 }
 
+/// How estimates are called in JSON.
+fn short(origin: &str) -> &'static str {
+    match origin {
+        IN_SAMPLES => "sampled",
+        CREDITED => "credited",
+        AT_RATES => "rated",
+        IN_BURSTS => "heard",
+        IN_CACHES => "cached",
+        _ => "exact",
+    }
+}
+
 /// The overlap of each estimate, from 0 to 1, by short names.
 pub fn scores(estimate: &Profile, truth: &Profile) -> BTreeMap<&'static str, f64> {
     let Some(actual) = exact(truth) else { return BTreeMap::new() };
@@ -63,15 +76,7 @@ pub fn scores(estimate: &Profile, truth: &Profile) -> BTreeMap<&'static str, f64
     if estimated.is_empty() && !std::ptr::eq(estimate, truth) {
         estimated.extend(exact(estimate).map(|graph| (EXACTLY, graph)));
     }
-    let name = |origin: &str| match origin {
-        IN_SAMPLES => "sampled",
-        CREDITED => "credited",
-        AT_RATES => "rated",
-        IN_BURSTS => "heard",
-        IN_CACHES => "cached",
-        _ => "exact",
-    };
-    estimated.iter().map(|(origin, graph)| (name(origin), overlap(graph, &actual) / 100.0)).collect()
+    estimated.iter().map(|(origin, graph)| (short(origin), overlap(graph, &actual) / 100.0)).collect()
 }
 
 /// The sites whose caches counted something.
@@ -88,8 +93,24 @@ fn of_sites(graph: &CallGraph, sites: &BTreeSet<CallSite>) -> CallGraph {
     graph.edges().into_iter().filter(|(edge, _)| sites.contains(&edge.site)).collect()
 }
 
+/// What is kept of a kind of estimate at a moment.
+type Counts = fn(&MomentRecord) -> Option<&[(u32, u64)]>;
+
+/// The estimates of which snapshots are kept.
+const SOURCES: [(&str, Counts); 2] =
+    [(IN_SAMPLES, |moment| moment.sampled.as_deref()), (AT_RATES, |moment| moment.heard.as_deref())];
+
+/// How an estimate came about.
+struct Course {
+    origin: &'static str,
+    /// When, the overlap in percent, and how many calls were known. The last is the end.
+    rows: Vec<(u64, f64, usize)>,
+    /// Overlaps that were reached for good, and when.
+    reached: Vec<(f64, u64)>,
+}
+
 /// Estimates as they were while the program ran, against what is known in the end.
-fn over_time(profile: &Profile, record: &OverTimeRecord, actual: &CallGraph) -> String {
+fn courses(profile: &Profile, record: &OverTimeRecord, actual: &CallGraph) -> Vec<Course> {
     let graph = |counts: &[(u32, u64)]| -> CallGraph {
         let edge = |&(at, count): &(u32, u64)| {
             let of = record.calls.get(at as usize)?;
@@ -98,29 +119,37 @@ fn over_time(profile: &Profile, record: &OverTimeRecord, actual: &CallGraph) -> 
         };
         counts.iter().filter_map(edge).collect()
     };
-    type Counts = fn(&MomentRecord) -> Option<&[(u32, u64)]>;
-    let sources: [(&str, Counts); 2] =
-        [(IN_SAMPLES, |moment| moment.sampled.as_deref()), (AT_RATES, |moment| moment.heard.as_deref())];
     let last = profile.file.calls.sampled.as_ref().map(|sampled| sampled.window.ticks);
-    let mut text = String::new();
-    for (origin, counts) in sources {
-        let Some((_, end)) = estimates(profile).into_iter().find(|of| of.0 == origin) else { continue };
+    let course = |&(origin, counts): &(&'static str, Counts)| {
+        let (_, end) = estimates(profile).into_iter().find(|of| of.0 == origin)?;
         let mut series = Convergence::new(actual);
-        let mut rows = Vec::new();
+        let mut observe = |ticks, graph: &CallGraph| (ticks, series.observe(ticks, graph), graph.len());
+        let mut rows: Vec<(u64, f64, usize)> = Vec::new();
         for moment in &record.moments {
-            let Some(counts) = counts(moment) else { continue };
-            let graph = graph(counts);
-            let overlap = series.observe(moment.ticks, &graph);
-            rows.push(vec![moment.ticks.to_string(), shown(overlap), graph.len().to_string()]);
+            rows.extend(counts(moment).map(|counts| observe(moment.ticks, &graph(counts))));
         }
-        let at_end = series.observe(last.unwrap_or(u64::MAX), &end);
-        rows.push(vec!["all".into(), shown(at_end), end.len().to_string()]);
+        rows.push(observe(last.unwrap_or(u64::MAX), &end));
+        let reached = REACHED.iter().filter_map(|&least| Some((least, series.reaches(least)?))).collect();
+        Some(Course { origin, rows, reached })
+    };
+    SOURCES.iter().filter_map(course).collect()
+}
+
+/// The same as text.
+fn over_time(profile: &Profile, record: &OverTimeRecord, actual: &CallGraph) -> String {
+    let mut text = String::new();
+    for Course { origin, rows, reached } in courses(profile, record, actual) {
+        let end = rows.len() - 1;
+        let row = |(at, &(ticks, overlap, calls)): (usize, &(u64, f64, usize))| {
+            let when = if at == end { "all".into() } else { ticks.to_string() };
+            vec![when, shown(overlap), calls.to_string()]
+        };
+        let rows: Vec<Vec<String>> = rows.iter().enumerate().map(row).collect();
         text += &format!("\ncalls over time, counted {origin}\n");
         text += &table(&["ticks", "overlap", "calls"], &rows);
-        let reached = REACHED.iter().filter_map(|&least| {
-            let ticks = series.reaches(least)?;
+        let reached = reached.iter().map(|&(least, ticks)| {
             let when = if ticks == u64::MAX { "the end".into() } else { format!("tick {ticks}") };
-            Some(format!("{least} % from {when}"))
+            format!("{least} % from {when}")
         });
         let reached: Vec<String> = reached.collect();
         if !reached.is_empty() {
@@ -128,4 +157,21 @@ fn over_time(profile: &Profile, record: &OverTimeRecord, actual: &CallGraph) -> 
         }
     }
     text
+}
+
+/// The same as numbers, by short names. Without ticks of samples the end has none, and is left out.
+pub fn series(profile: &Profile, truth: &Profile) -> BTreeMap<&'static str, Series> {
+    let (Some(record), Some(actual)) = (&profile.file.calls.over_time, exact(truth)) else {
+        return BTreeMap::new();
+    };
+    let series = |course: Course| {
+        let mut series = Series::default();
+        for (ticks, overlap, calls) in course.rows.into_iter().filter(|row| row.0 != u64::MAX) {
+            series.ticks.push(ticks);
+            series.overlap.push(overlap / 100.0);
+            series.calls.push(calls);
+        }
+        (short(course.origin), series)
+    };
+    courses(profile, record, &actual).into_iter().map(series).collect()
 }

@@ -4,7 +4,7 @@
 mod accuracy;
 pub mod rules;
 
-pub use accuracy::{accuracy, scores};
+pub use accuracy::{accuracy, scores, series};
 
 use super::model::Profile;
 use super::text::{counted, percent, score, table};

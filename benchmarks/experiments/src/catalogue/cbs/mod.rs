@@ -1,6 +1,16 @@
 //! Arnold and Grove: call graphs by counter-based sampling.
 
+mod budget;
+mod convergence;
 mod fig1;
+mod fig4;
+mod fig5;
+mod inlining;
+mod patching;
+mod sec3_1;
+mod sec5_1;
+mod sec6_3;
+mod tab1;
 mod tab2;
 mod tab3;
 
@@ -14,5 +24,20 @@ pub(super) const PAPER: Paper = Paper {
     headlines: &[("cbs-tab3", 0), ("cbs-tab3", 3)],
 };
 
-pub(super) const EXPERIMENTS: &[&Experiment] =
-    &[&fig1::EXPERIMENT, &tab2::JIKES, &tab2::J9, &tab3::EXPERIMENT];
+pub(super) const EXPERIMENTS: &[&Experiment] = &[
+    &fig1::EXPERIMENT,
+    &fig4::EXPERIMENT,
+    &tab1::EXPERIMENT,
+    &tab2::JIKES,
+    &tab2::J9,
+    &tab3::EXPERIMENT,
+    &convergence::EXPERIMENT,
+    &sec3_1::EXPERIMENT,
+    &patching::EXPERIMENT,
+    &sec5_1::OLD_INLINER,
+    &sec5_1::NEW_INLINER,
+    &fig5::LEFT,
+    &fig5::RIGHT,
+    &fig5::COMPILE_TIME,
+    &sec6_3::EXPERIMENT,
+];

@@ -1,0 +1,204 @@
+//! Arnold and Grove 2005, figure 5: what inlining by samples is worth in the steady state; and from the same code, section 6.3's time of
+//! compilation.
+
+use super::inlining::{
+    self, CBS, COMPILER, Choice, J9, J9_STATIC, NEW, STATIC, TIMER, degraded, list, noise, of,
+};
+use super::sec5_1::cbs_over_timer;
+use crate::catalogue::overheads::{Costs, bars, categories, series};
+use crate::catalogue::{Experiment, Findings};
+use crate::papers;
+use crate::plan::Plan;
+use crate::report::model::{Measured, Unit};
+use crate::results::{Results, exactly, mean};
+use crate::verdict::{Bound, shown};
+
+pub(in crate::catalogue) const LEFT: Experiment = Experiment {
+    id: "cbs-fig5-left",
+    place: "Figure 5, left",
+    title: "Speed-up by inlining in the manner of Jikes RVM",
+    says: &[
+        "Programs run for two minutes, the second of which counts. Profile-directed inlining matters most for mtrt, jess and compress; CBS over the timer matters for \
+         javac, 4 %, and nothing is slower.",
+        "Here code that the new inliner makes by samples is measured against code of static heuristics, and CBS against the timer, paired in \
+         one process, in the steady state. Calls are sampled in a run at the lowest level.",
+    ],
+    cells: |plan| inlining::cells(plan, &[of_new(TIMER), of_new(CBS), cbs_over_timer(NEW)]),
+    conclude: left,
+};
+
+pub(in crate::catalogue) const RIGHT: Experiment = Experiment {
+    id: "cbs-fig5-right",
+    place: "Figure 5, right",
+    title: "Speed-up by inlining in the manner of J9",
+    says: &[
+        "J9 does not inline calls that the profile knows as cold, whatever static heuristics say. By CBS mtrt is 8.7 % faster, five others about 1 %, the worst \
+         loses less than 1 %; by the timer's samples six of eight programs lose. (The paper says both \"other 8\" and \"6 of the 8\".)",
+        "Here `j9` is such an inliner, measured against the static heuristics that it starts from.",
+    ],
+    cells: |plan| inlining::cells(plan, &[of_j9(TIMER), of_j9(CBS)]),
+    conclude: right,
+};
+
+pub(in crate::catalogue) const COMPILE_TIME: Experiment = Experiment {
+    id: "cbs-sec6.3-compile-time",
+    place: "Section 6.3",
+    title: "Time of compilation with cold calls left out",
+    says: &[
+        "Since cold calls are not inlined, J9 compiles 9 % faster on average.",
+        "Here it is the processor time of all compilations that the code of figure 5, right, needs, by CBS and by static heuristics; and how much code it is.",
+    ],
+    cells: |plan| inlining::cells(plan, &[of_j9(CBS)]),
+    conclude: compile_time,
+};
+
+/// The new inliner against static heuristics.
+pub fn of_new(profiler: &'static str) -> (Choice, Choice) {
+    (Choice::by_calls(NEW, profiler), Choice::by_size(STATIC))
+}
+
+fn of_j9(profiler: &'static str) -> (Choice, Choice) {
+    (Choice::by_calls(J9, profiler), Choice::by_size(J9_STATIC))
+}
+
+fn speedups(plan: &Plan, results: &Results<'_>, names: &[&str], pair: (Choice, Choice)) -> Costs {
+    inlining::speedups(plan, results, names, pair.0, pair.1)
+}
+
+fn best(costs: &Costs) -> Option<Measured> {
+    costs.worst().map(|of| of.1)
+}
+
+fn figure(found: &mut Findings, names: &[&str], timer: &Costs, cbs: &Costs) {
+    let groups = categories(names);
+    let series = vec![
+        timer.series("by the timer", &groups),
+        cbs.series("by CBS(3,16)", &groups),
+        cbs.again_series(&groups),
+    ];
+    found.figures.push(bars(
+        "speedup",
+        "Speed-up over static heuristics",
+        "The paper's figure is not in its text, but for the numbers above.",
+        Unit::Percent,
+        groups,
+        series,
+    ));
+}
+
+fn left(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
+    let names = inlining::names(plan);
+    let [timer, cbs] = [TIMER, CBS].map(|profiler| speedups(plan, results, &names, of_new(profiler)));
+    let over = speedups(plan, results, &names, cbs_over_timer(NEW));
+    let gain = papers::number("cbs.claims.jikes_largest_gain");
+    found.checks.number(
+        "largest speed-up by CBS over the timer",
+        &format!("{gain} % (javac)"),
+        Bound::at_least(gain).stretch(6.0).resolution(3.0),
+        best(&over),
+    );
+    let slower = over.mean.map(|_| degraded(&over));
+    found.checks.shape(
+        "CBS is nowhere worse than the timer",
+        "nothing is slower",
+        "no program slower beyond noise",
+        slower.as_ref().map(Vec::is_empty),
+        slower.map_or("not measured".into(), |slower| format!("slower: {}", list(&slower))),
+    );
+    if names.contains(&COMPILER) {
+        let both = of(&over, COMPILER).zip(noise(&over, COMPILER));
+        found.checks.shape(
+            "CBS helps the compiler",
+            &format!("{gain} % on javac"),
+            "faster than by the timer, beyond noise",
+            both.map(|(gain, noise)| gain.value > noise),
+            both.map_or("not measured".into(), |(gain, noise)| {
+                let [gain, noise] = [gain.value, noise].map(|of| shown(of, Unit::Percent));
+                format!("{gain}, same machine twice up to {noise}")
+            }),
+        );
+    }
+    found.checks.told("average speed-up over static heuristics", "no number", cbs.mean);
+    figure(found, &names, &timer, &cbs);
+}
+
+fn right(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
+    let names = inlining::names(plan);
+    let [timer, cbs] = [TIMER, CBS].map(|profiler| speedups(plan, results, &names, of_j9(profiler)));
+    let paper = |key: &str| papers::number(&format!("cbs.claims.j9_{key}"));
+    found.checks.number(
+        "largest speed-up by CBS",
+        &format!("{} % (mtrt)", paper("mtrt_speedup")),
+        Bound::at_least(paper("mtrt_speedup")).stretch(10.0).resolution(4.0),
+        best(&cbs),
+    );
+    let least = cbs.mean.and(cbs.each.iter().map(|of| of.1).min_by(|a, b| a.value.total_cmp(&b.value)));
+    let limit = paper("largest_degradation_below");
+    found.checks.number(
+        "the worst program by CBS",
+        &format!("less than {limit} % slower (compress)"),
+        Bound::at_least(-limit),
+        least,
+    );
+    let hurt = timer.mean.map(|_| timer.each.iter().filter(|of| of.1.value < 0.0).count());
+    found.checks.shape(
+        "the timer's samples hurt",
+        &format!("{} of {} programs", paper("timer_only_hurt"), paper("timer_only_total")),
+        "most programs slower than by static heuristics",
+        hurt.map(|hurt| hurt * 2 > names.len()),
+        hurt.map_or("not measured".into(), |hurt| format!("{hurt} of {}", names.len())),
+    );
+    found.checks.shape(
+        "CBS helps on average",
+        "about 1 % on five others",
+        "faster on average",
+        cbs.mean.map(|mean| mean.value > 0.0),
+        cbs.mean.map_or("not measured".into(), |mean| shown(mean.value, mean.unit)),
+    );
+    figure(found, &names, &timer, &cbs);
+}
+
+/// By how many percent a number of the choice is below that of the base, which cells call profiled.
+fn saved(plan: &Plan, results: &Results<'_>, program: &str, what: &str) -> Option<f64> {
+    let (choice, base) = of_j9(CBS);
+    let cell = inlining::cell(plan, program, choice, base);
+    let number = |arm: &str| results.number(&cell, &format!("{arm}.{what}"));
+    let (dynamic, of_base) = (number("base")?, number("profiled")?);
+    (of_base > 0.0).then(|| (1.0 - dynamic / of_base) * 100.0)
+}
+
+fn compile_time(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
+    let names = inlining::names(plan);
+    let all = |what: &str| -> Vec<Option<f64>> {
+        names.iter().map(|name| saved(plan, results, name, what)).collect()
+    };
+    let average = |of: &[Option<f64>]| {
+        let known: Option<Vec<f64>> = of.iter().copied().collect();
+        mean(&known?).map(|saved| exactly(saved, Unit::Percent))
+    };
+    let (time, bytes) = (all("compile_ns"), all("code_bytes"));
+    let paper = papers::number("cbs.claims.j9_compile_time_reduction");
+    found.checks.number(
+        "less time of compilation, on average",
+        &format!("{paper} %"),
+        Bound::at_least(paper).stretch(15.0),
+        average(&time),
+    );
+    found.checks.told("less machine code, on average", "no number", average(&bytes));
+    let groups = categories(&names);
+    let bar = |name: &str, of: &[Option<f64>]| {
+        series(name, &groups, |group| match names.iter().position(|name| *name == group) {
+            Some(place) => of[place].map(|saved| exactly(saved, Unit::Percent)),
+            None => average(of),
+        })
+    };
+    let series = vec![bar("time of compilation", &time), bar("machine code", &bytes)];
+    found.figures.push(bars(
+        "saved",
+        "What is saved by not inlining cold calls",
+        "Against static heuristics. Below 0 is more.",
+        Unit::Percent,
+        groups.clone(),
+        series,
+    ));
+}

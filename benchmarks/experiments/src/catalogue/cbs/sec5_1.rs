@@ -1,0 +1,134 @@
+//! Arnold and Grove 2005, section 5.1: the inliner that Jikes RVM had, which made nothing of better profiles, and the one that does.
+
+use super::inlining::{self, CBS, Choice, NEW, OBJECTS, OLD, TIMER, degraded, list, of};
+use crate::catalogue::overheads::{bars, categories, paper_mean};
+use crate::catalogue::{Experiment, Findings};
+use crate::papers;
+use crate::plan::Plan;
+use crate::report::model::Unit;
+use crate::results::Results;
+use crate::verdict::{Bound, shown};
+
+pub(in crate::catalogue) const OLD_INLINER: Experiment = Experiment {
+    id: "cbs-sec5.1-old-inliner",
+    place: "Section 5.1",
+    title: "The old inliner has no use for a better profile",
+    says: &[
+        "The inliner that Jikes RVM had asked the profile only which edges are hot (above 1 % of all calls), and the paper found that better profiles did not help \
+         it; the new one, whose limit of size grows with the weight of an edge, is helped.",
+        "Here both inliners get the calls that one sample for each tick found, and those of CBS(3,16), of a run at the lowest level, where inlining hides \
+         no calls. The code of both is measured against each other, paired, in the steady state.",
+    ],
+    cells: |plan| inlining::cells(plan, &[cbs_over_timer(OLD), cbs_over_timer(NEW)]),
+    conclude: old,
+};
+
+pub(in crate::catalogue) const NEW_INLINER: Experiment = Experiment {
+    id: "cbs-sec5.1-new-inliner",
+    place: "Section 5.1",
+    title: "What the new inliner is worth",
+    says: &[
+        "Even by the timer's samples the new inliner of Jikes RVM made SPECjvm98 3 % faster, javac 6 % and jess 5 %.",
+        "Here the new inliner is measured against the old one, both by the timer's samples, in the steady state.",
+    ],
+    cells: |plan| inlining::cells(plan, &[new_over_old()]),
+    conclude: new,
+};
+
+/// CBS instead of the timer, for one inliner.
+pub fn cbs_over_timer(inliner: &'static str) -> (Choice, Choice) {
+    (Choice::by_calls(inliner, CBS), Choice::by_calls(inliner, TIMER))
+}
+
+fn new_over_old() -> (Choice, Choice) {
+    (Choice::by_calls(NEW, TIMER), Choice::by_calls(OLD, TIMER))
+}
+
+fn old(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
+    let names = inlining::names(plan);
+    let [old, new] = [OLD, NEW].map(|inliner| {
+        let (cbs, timer) = cbs_over_timer(inliner);
+        inlining::speedups(plan, results, &names, cbs, timer)
+    });
+    // The mean: of single programs, one in twenty is off by chance.
+    let noise = old.again_mean.map(super::fig4::farthest);
+    let both = old.mean.zip(noise);
+    found.checks.shape(
+        "the old inliner by CBS and by the timer",
+        "no better",
+        "no farther apart than the same machine measured twice",
+        both.map(|(mean, noise)| mean.value.abs() <= noise),
+        both.map_or("not measured".into(), |(mean, noise)| {
+            let [mean, noise] = [mean.value, noise].map(|of| shown(of, Unit::Percent));
+            format!("{mean}, same machine twice up to {noise}")
+        }),
+    );
+    let both = new.mean.zip(new.again_mean);
+    found.checks.shape(
+        "the new inliner is not worse by CBS",
+        "better on some programs",
+        "mean not below 0 by more than the same machine measured twice",
+        both.map(|(mean, again)| mean.value >= -super::fig4::farthest(again)),
+        new.mean.map_or("not measured".into(), |mean| shown(mean.value, mean.unit)),
+    );
+    let groups = categories(&names);
+    let series = vec![
+        old.series("old inliner", &groups),
+        new.series("new inliner", &groups),
+        new.again_series(&groups),
+    ];
+    found.figures.push(bars(
+        "cbs",
+        "Speed-up by CBS instead of the timer",
+        "The same inliner by the calls of both.",
+        Unit::Percent,
+        groups,
+        series,
+    ));
+}
+
+fn new(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
+    let names = inlining::names(plan);
+    let (choice, base) = new_over_old();
+    let costs = inlining::speedups(plan, results, &names, choice, base);
+    let paper = |key: &str| papers::number(&format!("cbs.claims.new_inliner_{key}_speedup"));
+    let average = paper("specjvm98_avg");
+    found.checks.number(
+        "average speed-up",
+        &shown(average, Unit::Percent),
+        Bound::at_least(average).resolution(2.0),
+        costs.mean,
+    );
+    for (program, of_paper) in OBJECTS.into_iter().zip(["javac", "jess"]) {
+        if names.contains(&program) {
+            found.checks.number(
+                &format!("speed-up of {program}"),
+                &format!("{of_paper}: {} %", paper(of_paper)),
+                Bound::at_least(paper("jess")).resolution(3.0),
+                of(&costs, program),
+            );
+        }
+    }
+    let slower = costs.mean.map(|_| degraded(&costs));
+    found.checks.shape(
+        "more programs gain than lose",
+        "gains on average",
+        "fewer than half are slower beyond noise",
+        slower.as_ref().map(|slower| slower.len() * 2 < names.len()),
+        slower.map_or("not measured".into(), |slower| format!("slower: {}", list(&slower))),
+    );
+    let groups = categories(&names);
+    let series = vec![
+        costs.series("new inliner", &groups),
+        costs.again_series(&groups),
+        paper_mean(&groups, "paper", average),
+    ];
+    found.figures.push(bars(
+        "speedup",
+        "Speed-up by the new inliner over the old one",
+        "Both by the timer's samples.",
+        Unit::Percent,
+        groups,
+        series,
+    ));
+}

@@ -139,7 +139,8 @@ fn forest(value: &Value) -> Result<Outcome, String> {
     let iterated = &value["iterated"];
     let mut outcome = Outcome::default();
     flatten("", &iterated["statistics"], &mut outcome);
-    outcome.numbers.insert("k".into(), iterated["k"].as_f64().ok_or_else(lacks("forest"))?);
+    let k = iterated["k"].as_u64().ok_or_else(lacks("forest"))?;
+    outcome.numbers.insert("k".into(), k as f64);
     let mut trie: BTreeMap<Vec<u64>, u64> = BTreeMap::new();
     for sequence in iterated["sequences"].as_array().ok_or_else(lacks("sequences"))? {
         let numbers = sequence["numbers"].as_array().ok_or_else(lacks("numbers"))?;
@@ -162,9 +163,11 @@ fn forest(value: &Value) -> Result<Outcome, String> {
         .filter(|(key, _)| key.len() == 2)
         .map(|(key, &count)| ((key[0], key[1]), count))
         .collect();
-    let cold = trie
-        .iter()
-        .filter(|(key, count)| roots.get(&(key[0], key[1])).is_some_and(|root| **count * 10_000 < *root));
+    let is_cold = |key: &[u64], count: u64| {
+        roots.get(&(key[0], key[1])).is_some_and(|root| count.saturating_mul(10_000) < *root)
+    };
+    let cold = trie.iter().filter(|(key, count)| is_cold(key, **count));
+    let deepest = || trie.iter().filter(|(key, _)| (key.len() - 1) as u64 == k);
     let mut put = |name: &str, number: f64| outcome.numbers.insert(name.into(), number);
     put("forest.nodes", trie.len() as f64);
     put("forest.roots", roots.len() as f64);
@@ -173,6 +176,8 @@ fn forest(value: &Value) -> Result<Outcome, String> {
     put("forest.leaves", count);
     put("forest.leaf_depth", depth / count.max(1.0));
     put("forest.cold", cold.count() as f64);
+    put("forest.deepest", deepest().count() as f64);
+    put("forest.deepest_cold", deepest().filter(|(key, count)| is_cold(key, **count)).count() as f64);
     Ok(outcome)
 }
 
@@ -233,5 +238,6 @@ mod tests {
         );
         assert_eq!((number("forest.degree"), number("forest.leaves")), (2.0, 3.0));
         assert_eq!((number("forest.leaf_depth"), number("forest.cold")), (5.0 / 3.0, 1.0));
+        assert_eq!((number("forest.deepest"), number("forest.deepest_cold")), (2.0, 1.0));
     }
 }

@@ -16,7 +16,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
         "Code patching listens to the entries of a method from when it is compiled until it has heard so many of them. The paper expects two weaknesses and \
          measures neither: a burst may be of a phase that is not like the rest, and a short run hardly has code to listen to.",
         "Here `oneshot` is such a listener. Programs with phases are run at the lowest level, as all experiments about accuracy; short runs, of 50 ticks, \
-         are adaptive, since what a listener waits for is that somebody compiles. Both are compared with CBS(3,16).",
+         are adaptive, since what a listener waits for is that somebody compiles: where all is compiled at once at the lowest level, it need not wait, and finds more in short runs than CBS. Both are compared with CBS(3,16).",
     ],
     cells: |plan| {
         let phased = phased(plan).into_iter().map(|name| with_phases(plan, name));

@@ -45,6 +45,16 @@ pub fn lines(plan: &Plan, results: &Results<'_>, number: &str) -> Option<Vec<Lin
     names(plan).into_iter().map(line).collect::<Option<Vec<Line>>>().filter(|lines| !lines.is_empty())
 }
 
+/// A number over another, a line for each program; a point where there is nothing to divide by is left out.
+pub fn divided(plan: &Plan, results: &Results<'_>, number: &str, by: &str) -> Option<Vec<Line>> {
+    let mut all = lines(plan, results, number)?;
+    for (line, by) in all.iter_mut().zip(lines(plan, results, by)?) {
+        let points = line.points.iter().zip(by.points).filter(|(_, by)| by.1 > 0.0);
+        line.points = points.map(|(point, by)| (point.0, point.1 / by.1)).collect();
+    }
+    Some(all)
+}
+
 /// How many lines rise or stay, from each point to the next but for a hundredth.
 pub fn rising(lines: &[Line]) -> usize {
     lines.iter().filter(|line| line.points.windows(2).all(|of| of[1].1 >= of[0].1 * 0.99)).count()

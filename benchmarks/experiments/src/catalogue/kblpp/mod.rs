@@ -1,5 +1,7 @@
 //! D'Elia and Demetrescu: paths over several iterations.
 
+mod eclipse_scan;
+mod fig13;
 mod fig14;
 mod fig15;
 mod fig17;
@@ -7,6 +9,7 @@ mod fig18;
 mod fig19;
 mod fig20;
 mod forest;
+mod sec6;
 
 use super::{Experiment, Paper};
 
@@ -19,10 +22,13 @@ pub(super) const PAPER: Paper = Paper {
 };
 
 pub(super) const EXPERIMENTS: &[&Experiment] = &[
+    &fig13::EXPERIMENT,
     &fig14::EXPERIMENT,
     &fig15::EXPERIMENT,
+    &eclipse_scan::EXPERIMENT,
     &fig17::EXPERIMENT,
     &fig18::EXPERIMENT,
     &fig19::EXPERIMENT,
     &fig20::EXPERIMENT,
+    &sec6::EXPERIMENT,
 ];

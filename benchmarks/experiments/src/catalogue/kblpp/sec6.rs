@@ -1,0 +1,47 @@
+//! D'Elia and Demetrescu 2013, section 6: most long paths have small counters.
+
+use super::forest;
+use crate::catalogue::{Experiment, Findings};
+use crate::plan::Plan;
+use crate::report::model::{Line, Unit};
+use crate::results::{Results, exactly};
+use crate::verdict::Bound;
+
+pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
+    id: "kblpp-sec6-discussion",
+    place: "Section 6",
+    title: "Most long paths are cold",
+    says: &[
+        "The paper expects that most nodes far from the root have small counters, and could be pruned. Cold is here a sequence of k paths with less than \
+         a ten-thousandth of the count of its first path.",
+        "Loop-intensive are programs whose chunks are at least half full on average with the largest k. Those without sequences of k paths are \
+         left out.",
+        forest::HOW,
+    ],
+    cells: forest::cells,
+    conclude,
+};
+
+const COLD: f64 = 0.9;
+
+fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
+    let cold = forest::divided(plan, results, "forest.deepest_cold", "forest.deepest");
+    let filled = forest::divided(plan, results, "items", "chunks");
+    let last = |line: &Line| line.points.last().copied();
+    let shares: Option<Vec<f64>> = cold.as_ref().zip(filled.as_ref()).map(|(cold, filled)| {
+        let both = cold.iter().zip(filled).filter_map(|(cold, filled)| Some((last(cold)?, last(filled)?)));
+        both.filter(|((k, _), (_, items))| *items >= (k - 1.0) / 2.0).map(|((_, share), _)| share).collect()
+    });
+    let least =
+        shares.filter(|shares| !shares.is_empty()).map(|shares| shares.into_iter().fold(1.0, f64::min));
+    found.checks.number(
+        "cold of all sequences of the largest k, the loop-intensive program with fewest",
+        "most",
+        Bound::at_least(COLD),
+        least.map(|least| exactly(least, Unit::Ratio)),
+    );
+    found.figures.extend(cold.map(|lines| {
+        let caption = "Cold sequences of k paths, of all sequences of k paths, in all programs.";
+        forest::figure("cold", "Share of cold sequences", caption, false, lines)
+    }));
+}

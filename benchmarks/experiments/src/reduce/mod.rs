@@ -27,6 +27,8 @@ pub enum Reduction {
     Forest,
     /// A profile with subpaths.
     Subpaths,
+    /// A profile of branch traces.
+    Traces,
 }
 
 impl fmt::Display for Reduction {
@@ -39,6 +41,7 @@ impl fmt::Display for Reduction {
             Reduction::Statistics => "statistics",
             Reduction::Forest => "forest",
             Reduction::Subpaths => "subpaths",
+            Reduction::Traces => "traces",
         })
     }
 }
@@ -73,6 +76,7 @@ impl Reduction {
             Reduction::Times => times(&value),
             Reduction::Forest => forest(&value),
             Reduction::Subpaths => subpaths::reduce(&value),
+            Reduction::Traces => traces(&value),
         }
     }
 }
@@ -130,6 +134,16 @@ fn times(value: &Value) -> Result<Outcome, String> {
     }
     let mut outcome = Outcome::default();
     flatten("", program, &mut outcome);
+    Ok(outcome)
+}
+
+/// What is said of all traces together, and how many paths have a weight.
+fn traces(value: &Value) -> Result<Outcome, String> {
+    let paths = value["traces"]["paths"].as_array().ok_or_else(lacks("branch traces"))?;
+    let found = paths.iter().filter(|path| path["weight"].as_f64().is_some_and(|weight| weight > 0.0));
+    let mut outcome = Outcome::default();
+    outcome.numbers.insert("found".into(), found.count() as f64);
+    flatten("", &value["traces"], &mut outcome);
     Ok(outcome)
 }
 
@@ -200,9 +214,14 @@ mod tests {
 
     #[test]
     fn what_is_no_result_is_an_error() {
-        for how in
-            [Reduction::Overhead, Reduction::Calls, Reduction::Times, Reduction::Forest, Reduction::Subpaths]
-        {
+        for how in [
+            Reduction::Overhead,
+            Reduction::Calls,
+            Reduction::Times,
+            Reduction::Forest,
+            Reduction::Subpaths,
+            Reduction::Traces,
+        ] {
             assert!(reduce(how, "{}").is_err(), "{how}");
             assert!(reduce(how, "{").is_err_and(|why| why.contains("not JSON")), "{how}");
         }
@@ -218,6 +237,14 @@ mod tests {
         assert_eq!(outcome.numbers["ticks"], 3.0);
         assert_eq!(outcome.numbers["code_digest.high"], 1.0);
         assert_eq!(outcome.numbers["code_digest.low"], f64::from(u32::MAX));
+    }
+
+    #[test]
+    fn paths_of_traces_are_counted_if_they_have_a_weight() {
+        let text = r#"{"traces": {"samples": 9, "crossings": {"0": 2, "3": 1}, "paths": [{"weight": 0.0}, {"weight": 2.5}]}}"#;
+        let outcome = reduce(Reduction::Traces, text).expect("traces");
+        assert_eq!((outcome.numbers["found"], outcome.numbers["samples"]), (1.0, 9.0));
+        assert_eq!((outcome.numbers["crossings.0"], outcome.numbers["crossings.3"]), (2.0, 1.0));
     }
 
     #[test]

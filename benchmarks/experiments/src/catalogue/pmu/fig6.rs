@@ -1,12 +1,12 @@
 //! Shye et al. 2005, figure 6: accuracy over the period; with the headline, accuracy beside cost.
 
+use super::traces;
 use crate::catalogue::accuracies::{Measure, means};
 use crate::catalogue::overheads::{Costs, bars, categories, cell, paper_mean};
 use crate::catalogue::{Experiment, Findings, programs};
 use crate::cell::Cell;
 use crate::papers;
 use crate::plan::Plan;
-use crate::reduce::Reduction;
 use crate::report::model::Unit;
 use crate::results::Results;
 use crate::verdict::{Bound, shown};
@@ -23,13 +23,14 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     ],
     cells: |plan| {
         let names = programs(plan);
-        let accuracy = CONFIGURATIONS.iter().flat_map(|of| names.iter().map(|name| trace(name, of.1)));
+        let accuracy =
+            CONFIGURATIONS.iter().flat_map(|of| names.iter().map(|name| traces::accuracy(name, of.1)));
         accuracy.chain(names.iter().map(|name| burst(plan, name))).collect()
     },
     conclude,
 };
 
-const CONFIGURATIONS: [(&str, &str); 3] = [
+pub(super) const CONFIGURATIONS: [(&str, &str); 3] = [
     ("4 branches, equal weights", "btb:depth=4,weights=equal,exact=yes"),
     ("4 branches", "btb:depth=4,weights=em,exact=yes"),
     ("16 branches", "btb:depth=16,weights=em,exact=yes"),
@@ -37,15 +38,8 @@ const CONFIGURATIONS: [(&str, &str); 3] = [
 
 const QUICK: [&str; 6] = ["richards", "json", "deltablue", "list", "storage", "queens"];
 
-fn programs(plan: &Plan) -> Vec<&'static str> {
+pub(super) fn programs(plan: &Plan) -> Vec<&'static str> {
     plan.programs(&QUICK, programs::CLASSIC)
-}
-
-fn trace(program: &str, profiler: &str) -> Cell {
-    let run = format!(
-        "bench {program} --size quick --iterations 1 --tier interp --profile {profiler} --profile-out @profile.json"
-    );
-    Cell::counting(Reduction::Numbers, &[&run, "profile accuracy @profile.json --json"], 2.0)
 }
 
 fn burst(plan: &Plan, program: &str) -> Cell {
@@ -55,7 +49,8 @@ fn burst(plan: &Plan, program: &str) -> Cell {
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let names = programs(plan);
     let scores = CONFIGURATIONS.map(|(name, profiler)| {
-        let of = |program: &str| results.number(&trace(program, profiler), "traces.count.accuracy");
+        let of =
+            |program: &str| results.number(&traces::accuracy(program, profiler), "traces.count.accuracy");
         Measure::of(name, &names, of)
     });
     let costs = Costs::of(results, &names, |name| burst(plan, name));

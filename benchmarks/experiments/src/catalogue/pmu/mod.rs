@@ -1,6 +1,11 @@
 //! Shye and others: paths from the branch trace buffer of a processor.
 
+mod fig5;
 mod fig6;
+mod sec4_6;
+mod tab3;
+mod tab4;
+mod traces;
 
 use super::{Experiment, Paper};
 
@@ -12,4 +17,5 @@ pub(super) const PAPER: Paper = Paper {
     headlines: &[("pmu-fig6", 0), ("pmu-fig6", 1)],
 };
 
-pub(super) const EXPERIMENTS: &[&Experiment] = &[&fig6::EXPERIMENT];
+pub(super) const EXPERIMENTS: &[&Experiment] =
+    &[&tab3::EXPERIMENT, &fig5::EXPERIMENT, &tab4::EXPERIMENT, &fig6::EXPERIMENT, &sec4_6::EXPERIMENT];

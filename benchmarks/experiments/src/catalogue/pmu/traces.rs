@@ -1,0 +1,37 @@
+//! What the experiments about branch traces share: the cells, in which the interpreter records.
+
+use crate::cell::{Cell, RESULT};
+use crate::reduce::Reduction;
+
+/// How near the paths of such traces come to exact counts of the same run.
+pub fn accuracy(program: &str, profiler: &str) -> Cell {
+    let run = format!(
+        "bench {program} --size quick --iterations 1 --tier interp --profile {profiler} --profile-out @profile.json"
+    );
+    Cell::counting(Reduction::Numbers, &[&run, "profile accuracy @profile.json --json"], 2.0)
+}
+
+/// The traces themselves: how many, what they cross, and to how many paths they may belong.
+pub fn statistics(program: &str, size: &str, profiler: &str) -> Cell {
+    let run = format!(
+        "bench {program} --size {size} --iterations 1 --tier interp --profile {profiler} --profile-out {RESULT}"
+    );
+    Cell::counting(Reduction::Traces, &[&run], 1.0)
+}
+
+/// The traces of several runs together, which differ in where they are sampled.
+pub fn aggregated(program: &str, profiler: &str, runs: u32) -> Cell {
+    let run = |seed: u32| {
+        format!(
+            "bench {program} --size quick --iterations 1 --tier interp --profile {profiler},seed={seed} --profile-out @{seed}.json"
+        )
+    };
+    let files: String = (1..=runs).map(|seed| format!(" @{seed}.json")).collect();
+    // A sum of one is the profile itself.
+    let commands: Vec<String> = match runs {
+        1 => vec![run(1).replace("@1.json", RESULT)],
+        _ => (1..=runs).map(run).chain([format!("profile merge {RESULT}{files}")]).collect(),
+    };
+    let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+    Cell::counting(Reduction::Traces, &commands, 0.3 * f64::from(runs))
+}

@@ -95,12 +95,9 @@ impl<'a> Judge<'a> {
         if region.inlines[asked.caller.index()].depth >= self.limits.depth {
             return Err(Refusal::TooDeep);
         }
-        // J9's policy overrides what is right without a profile; so do all for a call with several targets.
-        let overrides = match self.inlining.by {
-            InlineBy::Calls(Policy::J9 { .. }) => true,
-            InlineBy::Calls(_) => !asked.is_only,
-            _ => false,
-        };
+        // The call would take as much code, and no profile can refuse it: where calls are sampled in code of the lowest level, that has
+        // inlined what is tiny, and its calls look cold. Only what needs a test is the policy's to decide.
+        let overrides = matches!(self.inlining.by, InlineBy::Calls(_)) && !asked.is_only;
         if plain && words <= self.limits.tiny && !overrides {
             return Ok((words, Why::Tiny));
         }

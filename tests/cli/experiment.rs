@@ -43,6 +43,23 @@ fn experiments_are_listed() {
 }
 
 #[test]
+fn examples_are_worked() {
+    let seen = holloway(&["experiment", "example", "bl-3"]);
+    assert_eq!(seen.code, Some(0), "{}", seen.err);
+    for part in
+        ["8 paths", "E→B   count[r]++; r = 0", "2   BCE⟲", "[6, 2, 0, 0, 2, 2, 0, 0, 2, 2, 0, 0, 2, 3]"]
+    {
+        assert!(seen.out.contains(part), "{part}: {}", seen.out);
+    }
+    let seen = holloway(&["experiment", "example", "sch-1", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&seen.out).expect("JSON");
+    assert_eq!(value["simplified"]["ticks"]["41"], serde_json::json!([43, 44, 45, 46]));
+    let seen = holloway(&["experiment", "example", "bl-9"]);
+    assert_eq!(seen.code, Some(2));
+    assert!(seen.err.contains("bl-5"), "{}", seen.err);
+}
+
+#[test]
 fn shards_joined_are_one_whole_run_and_nothing_is_done_twice() {
     let whole = fresh("experiment_whole");
     let seen = run(&TINY, &whole);

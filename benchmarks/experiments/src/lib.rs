@@ -6,6 +6,7 @@
 //! * [`store`]: results on disk, as they come
 //! * [`results`], [`verdict`]: from results to numbers with intervals, and how these stand to the paper
 //! * [`papers`]: the numbers that the papers print
+//! * [`vectors`]: worked examples of what the papers draw
 //! * [`reproduction`]: all experiments concluded
 //! * [`report`]: what a reproduction found, as a value
 //!
@@ -22,4 +23,5 @@ pub mod report;
 pub mod reproduction;
 pub mod results;
 pub mod store;
+pub mod vectors;
 pub mod verdict;

@@ -1,8 +1,10 @@
 //! The flags of `holloway experiment` and `holloway reproduce`.
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use holloway_experiments::cell::Shard;
 use holloway_experiments::plan::Mode;
+use holloway_experiments::vectors;
 use std::path::PathBuf;
 
 /// What to do with experiments.
@@ -12,6 +14,8 @@ pub enum ExperimentCommand {
     List(ListArguments),
     /// Run experiments, and set what they find beside what the papers report
     Run(RunExperimentArguments),
+    /// Work an example of the papers, by the library that the profilers use
+    Example(ExampleArguments),
     /// Join the stores of shards
     Merge(MergeStoresArguments),
     /// Make the report of what a store has
@@ -105,6 +109,23 @@ pub struct RunExperimentArguments {
     /// How, and where to.
     #[command(flatten)]
     pub measure: MeasureArguments,
+}
+
+/// `holloway experiment example`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Graphs in letters get numbers for their paths: values of edges, the instrumented method, all paths, and what a run of it gives. Schedules
+say which opportunities are sampled.
+
+Example:
+  holloway experiment example bl-3")]
+pub struct ExampleArguments {
+    /// Which
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(vectors::all().iter().map(|vector| &*vector.name)))]
+    pub name: String,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `holloway experiment merge`.

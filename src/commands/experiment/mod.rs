@@ -5,12 +5,14 @@
 //! | [`arguments`] | flags |
 //! | `run` | cells that are not in the store yet, one after the other or beside each other |
 //! | `child` | a cell as processes of this binary, with an end to their time |
+//! | `example` | worked examples, by the profilers' library |
 //! | `report` | what the store says, as files |
 //!
 //! What experiments are, and what follows from their results, is in `benchmarks/experiments`.
 
 pub mod arguments;
 mod child;
+mod example;
 mod report;
 mod run;
 
@@ -35,6 +37,7 @@ pub fn experiment(command: ExperimentCommand) -> Result<ExitCode, Stop> {
             let text = report::text(&experiments, &ended.plan, &stored);
             super::print(text, ended.code())
         }
+        ExperimentCommand::Example(arguments) => example::example(&arguments),
         ExperimentCommand::Merge(arguments) => {
             let cells = store::merge(&arguments.out, &arguments.stores).map_err(Stop::usage)?;
             say(format_args!(

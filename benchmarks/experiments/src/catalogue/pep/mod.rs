@@ -1,6 +1,7 @@
 //! Bond and McKinley: continuous path and edge profiling.
 
 mod accuracy;
+mod fig1;
 mod fig6;
 mod fig8;
 mod fig9;
@@ -27,6 +28,7 @@ pub(super) const PAPER: Paper = Paper {
 };
 
 pub(super) const EXPERIMENTS: &[&Experiment] = &[
+    &fig1::EXPERIMENT,
     &sec3_4::EXPERIMENT,
     &sec5_1::EXPERIMENT,
     &fig6::EXPERIMENT,

@@ -5,6 +5,7 @@ mod fig1;
 mod fig6;
 mod fig8;
 mod fig9;
+mod sec3_1;
 mod sec3_4;
 mod sec5_1;
 mod sec6_4_absolute;
@@ -29,6 +30,7 @@ pub(super) const PAPER: Paper = Paper {
 
 pub(super) const EXPERIMENTS: &[&Experiment] = &[
     &fig1::EXPERIMENT,
+    &sec3_1::EXPERIMENT,
     &sec3_4::EXPERIMENT,
     &sec5_1::EXPERIMENT,
     &fig6::EXPERIMENT,

@@ -25,7 +25,8 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     conclude,
 };
 
-const ALL: [(&str, &str); 3] = [
+/// What counts exactly: its name, and flags.
+pub(super) const ALL: [(&str, &str); 3] = [
     ("edges", "--profile edges"),
     ("paths, arrays", "--profile blpp:storage=array"),
     ("paths, hash tables", "--profile blpp:storage=hash"),

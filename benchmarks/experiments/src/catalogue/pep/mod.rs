@@ -6,6 +6,7 @@ mod fig6;
 mod fig8;
 mod fig9;
 mod sec3_1;
+mod sec3_2;
 mod sec3_4;
 mod sec5_1;
 mod sec6_4_absolute;
@@ -31,6 +32,7 @@ pub(super) const PAPER: Paper = Paper {
 pub(super) const EXPERIMENTS: &[&Experiment] = &[
     &fig1::EXPERIMENT,
     &sec3_1::EXPERIMENT,
+    &sec3_2::EXPERIMENT,
     &sec3_4::EXPERIMENT,
     &sec5_1::EXPERIMENT,
     &fig6::EXPERIMENT,

@@ -43,16 +43,21 @@ pub fn names() -> Vec<&'static str> {
 
 /// How near a sampling profiler of paths comes to the exact paths and edges of the same run, all compiled at once at the highest level.
 pub fn paths(plan: &Plan, program: &str, profiler: &str) -> Cell {
-    let in_one = RUNS.iter().find(|of| of.0 == program).map_or(1_000_000, |of| of.1);
     // A window of the paper's is a hundredth of what lies between two ticks.
     let every: u32 = plan.pick(50_000, 200_000);
-    let iterations = (TICKS * every).div_ceil(in_one);
+    paths_of(program, profiler, (TICKS, every), plan.pick(1.2, 4.0))
+}
+
+/// The same in a run of so many ticks, with so many yieldpoints between two of them.
+pub fn paths_of(program: &str, profiler: &str, (ticks, every): (u32, u32), seconds: f64) -> Cell {
+    let in_one = RUNS.iter().find(|of| of.0 == program).map_or(1_000_000, |of| of.1);
+    let iterations = (ticks * every).div_ceil(in_one);
     let run = format!(
         "bench {program} --iterations {iterations} --tier o2 --timer virtual:{every} \
          --profile edges --profile blpp --profile {profiler} --profile-out @profile.json"
     );
     let compare = "profile accuracy @profile.json --json";
-    Cell::counting(Reduction::Numbers, &[&run, compare], plan.pick(1.2, 4.0))
+    Cell::counting(Reduction::Numbers, &[&run, compare], seconds)
 }
 
 /// How near profilers of calls come to the calls that are made, at the lowest level, for a run of so many ticks.

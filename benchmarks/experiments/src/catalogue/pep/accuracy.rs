@@ -13,7 +13,8 @@ pub const CONFIGURATIONS: [(&str, &str); 4] = [
     ("PEP(1024,17)", "pep:samples=1024,stride=17"),
 ];
 
-const QUICK: [&str; 10] = [
+/// In little time.
+pub const QUICK: [&str; 10] = [
     "richards",
     "json",
     "deltablue",

@@ -8,6 +8,7 @@ mod fig9;
 mod sec3_1;
 mod sec3_2;
 mod sec3_4;
+mod sec4_4;
 mod sec5_1;
 mod sec6_4_absolute;
 mod sec6_4_reference;
@@ -34,6 +35,7 @@ pub(super) const EXPERIMENTS: &[&Experiment] = &[
     &sec3_1::EXPERIMENT,
     &sec3_2::EXPERIMENT,
     &sec3_4::EXPERIMENT,
+    &sec4_4::EXPERIMENT,
     &sec5_1::EXPERIMENT,
     &fig6::EXPERIMENT,
     &fig8::EXPERIMENT,

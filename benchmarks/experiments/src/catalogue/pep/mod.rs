@@ -5,6 +5,7 @@ mod fig1;
 mod fig6;
 mod fig8;
 mod fig9;
+mod sec2;
 mod sec3_1;
 mod sec3_2;
 mod sec3_4;
@@ -31,6 +32,7 @@ pub(super) const PAPER: Paper = Paper {
 };
 
 pub(super) const EXPERIMENTS: &[&Experiment] = &[
+    &sec2::EXPERIMENT,
     &fig1::EXPERIMENT,
     &sec3_1::EXPERIMENT,
     &sec3_2::EXPERIMENT,

@@ -204,7 +204,10 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     found.figures.extend(points.as_ref().map(|points| table(points)));
 }
 
-const SCORES: [(&str, fn(&Point) -> f64); 2] = [("paths", |of| of.paths), ("edges", |of| of.edges)];
+/// A name, and what it is.
+type Score = (&'static str, fn(&Point) -> f64);
+
+const SCORES: [Score; 2] = [("paths", |of| of.paths), ("edges", |of| of.edges)];
 
 /// Points of accuracy of paths: by striding before the first sample, and by striding after it.
 fn gains(points: &[Point]) -> Option<(f64, f64)> {

@@ -24,3 +24,6 @@ pub const CLASSIC: &[&str] = &[
 
 /// Of them, for little time, those that differ most: few methods and many, with objects and without, and short samples.
 pub const QUICK: &[&str] = &["richards", "json", "list", "storage", "queens", "mandelbrot"];
+
+/// Of the classic ones, those that call less than once for each tick: of a handful of calls in a run no graph can be more or less accurate.
+pub const WITHOUT_CALLS: &[&str] = &["mandelbrot", "nbody", "sieve"];

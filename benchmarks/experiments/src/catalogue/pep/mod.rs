@@ -13,6 +13,7 @@ mod sec4_4;
 mod sec5_1;
 mod sec6_4_absolute;
 mod sec6_4_reference;
+mod sec6_5;
 
 use super::{Experiment, Paper, accuracies};
 use crate::plan::Plan;
@@ -44,6 +45,7 @@ pub(super) const EXPERIMENTS: &[&Experiment] = &[
     &fig9::EXPERIMENT,
     &sec6_4_reference::EXPERIMENT,
     &sec6_4_absolute::EXPERIMENT,
+    &sec6_5::EXPERIMENT,
 ];
 
 /// PEP as it is called in the paper: samples for each tick, and the stride.

@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod fig1;
+mod fig10;
 mod fig6;
 mod fig8;
 mod fig9;
@@ -46,6 +47,7 @@ pub(super) const EXPERIMENTS: &[&Experiment] = &[
     &sec6_4_reference::EXPERIMENT,
     &sec6_4_absolute::EXPERIMENT,
     &sec6_5::EXPERIMENT,
+    &fig10::EXPERIMENT,
 ];
 
 /// PEP as it is called in the paper: samples for each tick, and the stride.

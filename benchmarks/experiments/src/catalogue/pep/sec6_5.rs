@@ -83,7 +83,7 @@ const STEADY: &[&str] = &[
 ];
 
 /// Of the programs with phases, those that change how often branches go each way.
-const CHANGING: &[&str] = &["depot", "guests", "post", "sparse", "tokenizer"];
+pub(super) const CHANGING: &[&str] = &["depot", "guests", "post", "sparse", "tokenizer"];
 
 const OTHERS: &[&str] = &["dispatcher", "orders", "shapes"];
 

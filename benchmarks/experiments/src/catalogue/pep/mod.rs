@@ -4,6 +4,7 @@ mod accuracy;
 mod fig1;
 mod fig10;
 mod fig6;
+mod fig7;
 mod fig8;
 mod fig9;
 mod sec2;
@@ -42,6 +43,7 @@ pub(super) const EXPERIMENTS: &[&Experiment] = &[
     &sec4_4::EXPERIMENT,
     &sec5_1::EXPERIMENT,
     &fig6::EXPERIMENT,
+    &fig7::EXPERIMENT,
     &fig8::EXPERIMENT,
     &fig9::EXPERIMENT,
     &sec6_4_reference::EXPERIMENT,

@@ -3,6 +3,7 @@
 mod accuracy;
 mod fig1;
 mod fig10;
+mod fig11;
 mod fig6;
 mod fig7;
 mod fig8;
@@ -50,6 +51,7 @@ pub(super) const EXPERIMENTS: &[&Experiment] = &[
     &sec6_4_absolute::EXPERIMENT,
     &sec6_5::EXPERIMENT,
     &fig10::EXPERIMENT,
+    &fig11::EXPERIMENT,
 ];
 
 /// PEP as it is called in the paper: samples for each tick, and the stride.

@@ -33,8 +33,8 @@ pub const RUNS: &[(&str, u32)] = &[
     ("rules", 20_999_829),
 ];
 
-/// The paper's median run had as many ticks.
-const TICKS: u32 = 500;
+/// The paper's median run had some 550 ticks; here none shall have less than 500, though [`RUNS`] is not exact.
+const TICKS: u32 = 520;
 
 /// The names of [`RUNS`].
 pub fn names() -> Vec<&'static str> {

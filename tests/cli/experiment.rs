@@ -60,6 +60,27 @@ fn examples_are_worked() {
 }
 
 #[test]
+fn forests_are_made_of_streams() {
+    let seen = holloway(&["experiment", "forest", "--k", "4", "6,2,0,0,2,2,0,0,2,2,0,0,2,3"]);
+    assert_eq!(seen.code, Some(0), "{}", seen.err);
+    for part in
+        ["k-slab forest: 23 nodes", "definition 3: 22 nodes", "path forest: 22 nodes", "14 paths, 5 chunks"]
+    {
+        assert!(seen.out.contains(part), "{part}: {}", seen.out);
+    }
+    let seen = holloway(&["experiment", "forest", "--k", "2", "1,2", "2,1,2", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&seen.out).expect("JSON");
+    assert_eq!((&value["sequences"]["1-2"], &value["sequences"]["2"]), (&2.into(), &3.into()));
+    for (wrong, why) in
+        [(["--k", "1", "1"], "plain Ball-Larus"), (["--k", "2", "1,x"], "'x' is not the number")]
+    {
+        let seen = holloway(&[&["experiment", "forest"][..], &wrong].concat());
+        assert_eq!(seen.code, Some(2));
+        assert!(seen.err.contains(why), "{}", seen.err);
+    }
+}
+
+#[test]
 fn shards_joined_are_one_whole_run_and_nothing_is_done_twice() {
     let whole = fresh("experiment_whole");
     let seen = run(&TINY, &whole);

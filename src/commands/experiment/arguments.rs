@@ -5,6 +5,8 @@ use clap::{Args, Subcommand};
 use holloway_experiments::cell::Shard;
 use holloway_experiments::plan::Mode;
 use holloway_experiments::vectors;
+use holloway_profilers::PathNumber;
+use holloway_profilers::kblpp::K;
 use std::path::PathBuf;
 
 /// What to do with experiments.
@@ -16,6 +18,8 @@ pub enum ExperimentCommand {
     Run(RunExperimentArguments),
     /// Work an example of the papers, by the library that the profilers use
     Example(ExampleArguments),
+    /// Make forests of k iterations of a stream of path numbers
+    Forest(ForestArguments),
     /// Join the stores of shards
     Merge(MergeStoresArguments),
     /// Make the report of what a store has
@@ -126,6 +130,44 @@ pub struct ExampleArguments {
     /// As JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `holloway experiment forest`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The k-slab forest as it is grown while paths end, the same by its definition, and the counts of all sequences of up to k paths.
+
+Example:
+  holloway experiment forest --k 4 6,2,0,0,2,2,0,0,2,2,0,0,2,3")]
+pub struct ForestArguments {
+    /// Numbers of the paths of an invocation, with commas between them
+    #[arg(value_name = "PATHS", required = true)]
+    pub invocations: Vec<PathNumbers>,
+    /// Over how many iterations
+    #[arg(long, value_name = "K", value_parser = k)]
+    pub k: K,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The paths of an invocation.
+#[derive(Clone, Debug)]
+pub struct PathNumbers(pub Vec<PathNumber>);
+
+impl std::str::FromStr for PathNumbers {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<PathNumbers, String> {
+        let number =
+            |word: &str| word.trim().parse().map_err(|_| format!("'{word}' is not the number of a path"));
+        text.split(',').map(number).collect::<Result<_, _>>().map(PathNumbers)
+    }
+}
+
+fn k(text: &str) -> Result<K, String> {
+    let number: u32 = text.parse().map_err(|_| format!("'{text}' is not a whole number"))?;
+    K::new(number).map_err(|error| error.to_string())
 }
 
 /// `holloway experiment merge`.

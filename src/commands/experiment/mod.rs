@@ -6,6 +6,7 @@
 //! | `run` | cells that are not in the store yet, one after the other or beside each other |
 //! | `child` | a cell as processes of this binary, with an end to their time |
 //! | `example` | worked examples, by the profilers' library |
+//! | `forest` | a stream of path numbers, and the forests of it |
 //! | `report` | what the store says, as files |
 //!
 //! What experiments are, and what follows from their results, is in `benchmarks/experiments`.
@@ -13,6 +14,7 @@
 pub mod arguments;
 mod child;
 mod example;
+mod forest;
 mod report;
 mod run;
 
@@ -38,6 +40,7 @@ pub fn experiment(command: ExperimentCommand) -> Result<ExitCode, Stop> {
             super::print(text, ended.code())
         }
         ExperimentCommand::Example(arguments) => example::example(&arguments),
+        ExperimentCommand::Forest(arguments) => forest::forest(&arguments),
         ExperimentCommand::Merge(arguments) => {
             let cells = store::merge(&arguments.out, &arguments.stores).map_err(Stop::usage)?;
             say(format_args!(

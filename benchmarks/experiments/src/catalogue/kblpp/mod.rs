@@ -8,8 +8,10 @@ mod fig17;
 mod fig18;
 mod fig19;
 mod fig20;
+mod fig3;
 mod forest;
 mod sec6;
+mod tree;
 
 use super::{Experiment, Paper};
 
@@ -22,6 +24,7 @@ pub(super) const PAPER: Paper = Paper {
 };
 
 pub(super) const EXPERIMENTS: &[&Experiment] = &[
+    &fig3::EXPERIMENT,
     &fig13::EXPERIMENT,
     &fig14::EXPERIMENT,
     &fig15::EXPERIMENT,

@@ -146,11 +146,14 @@ benchmarks! {
     Probes "ledger" default 1000 quick 1 "repetitions", "takings, and the calls of each receiver";
     Probes "oddeven" default 1000 quick 1 "repetitions", "differences of sums: odd and even places, first and second half";
     Probes "subpath" default 10000 quick 1 "rounds of 576 visits", "the sum of all visits, from how often each way is taken";
+    Applications "black" default 2376 quick 8 "rows", "each pixel, blurred in another way";
+    Applications "black8" default 2376 quick 8 "rows", "each pixel, blurred in another way";
     Applications "compiler" default 1400 quick 1 "programs to compile", "what compiled programs print, and why wrong ones are turned down";
     Applications "lexgen" default 90 quick 1 "specifications", "states of the smallest automata, and all tokens of texts";
     Applications "lzw" default 256 quick 1 "blocks of 32 KiB", "that what was compressed comes back, and a digest of its compressed form";
     Applications "market" default 10000 quick 20 "transactions of each thread", "what must hold of the tables, and a digest of them";
     Applications "masks" default 9504 quick 8 "rows", "each pixel, blurred in another way, and a digest of the picture";
+    Applications "masks8" default 9504 quick 8 "rows", "each pixel, blurred in another way, and a digest of the picture";
     Applications "rules" default 200 quick 1 "repetitions", "all facts that follow, and how often each rule is run";
     Applications "tags" default 1000 quick 1 "repetitions", "all tokens and tags of a text made of known ones";
     Applications "tracer" default 384 quick 8 "side of the picture", "a digest of the picture, and some rows made without threads";
@@ -203,7 +206,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), BENCHMARKS.len());
-        assert_eq!(Suite::ALL.map(|suite| suite.benchmarks().count()), [14, 4, 8, 8, 8]);
+        assert_eq!(Suite::ALL.map(|suite| suite.benchmarks().count()), [14, 4, 8, 8, 11]);
         assert!(BENCHMARKS.iter().all(|b| b.quick_size <= b.default_size));
         assert!(Suite::ALL.iter().all(|&suite| Suite::named(suite.folder()) == Some(suite)));
     }

@@ -1,6 +1,7 @@
 //! From what a command printed to the numbers that are kept.
 
 mod overhead;
+mod sequences;
 mod subpaths;
 
 pub(crate) use subpaths::name as line_names;
@@ -25,6 +26,8 @@ pub enum Reduction {
     Statistics,
     /// A profile with a k-iteration forest.
     Forest,
+    /// A profile with a k-iteration forest, of which the sequences are kept.
+    Sequences,
     /// A profile with subpaths.
     Subpaths,
     /// A profile of branch traces.
@@ -40,6 +43,7 @@ impl fmt::Display for Reduction {
             Reduction::Times => "times",
             Reduction::Statistics => "statistics",
             Reduction::Forest => "forest",
+            Reduction::Sequences => "sequences",
             Reduction::Subpaths => "subpaths",
             Reduction::Traces => "traces",
         })
@@ -75,6 +79,7 @@ impl Reduction {
             Reduction::Calls => calls(&value),
             Reduction::Times => times(&value),
             Reduction::Forest => forest(&value),
+            Reduction::Sequences => sequences::reduce(&value),
             Reduction::Subpaths => subpaths::reduce(&value),
             Reduction::Traces => traces(&value),
         }
@@ -219,6 +224,7 @@ mod tests {
             Reduction::Calls,
             Reduction::Times,
             Reduction::Forest,
+            Reduction::Sequences,
             Reduction::Subpaths,
             Reduction::Traces,
         ] {

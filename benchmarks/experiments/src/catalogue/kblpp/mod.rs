@@ -9,7 +9,10 @@ mod fig18;
 mod fig19;
 mod fig20;
 mod fig3;
+mod fig6;
+mod fig7;
 mod forest;
+mod places;
 mod sec6;
 mod tree;
 
@@ -25,6 +28,8 @@ pub(super) const PAPER: Paper = Paper {
 
 pub(super) const EXPERIMENTS: &[&Experiment] = &[
     &fig3::EXPERIMENT,
+    &fig6::EXPERIMENT,
+    &fig7::EXPERIMENT,
     &fig13::EXPERIMENT,
     &fig14::EXPERIMENT,
     &fig15::EXPERIMENT,

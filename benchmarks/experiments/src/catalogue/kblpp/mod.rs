@@ -11,6 +11,7 @@ mod fig20;
 mod fig3;
 mod fig6;
 mod fig7;
+mod fig8;
 mod forest;
 mod places;
 mod sec6;
@@ -30,6 +31,7 @@ pub(super) const EXPERIMENTS: &[&Experiment] = &[
     &fig3::EXPERIMENT,
     &fig6::EXPERIMENT,
     &fig7::EXPERIMENT,
+    &fig8::EXPERIMENT,
     &fig13::EXPERIMENT,
     &fig14::EXPERIMENT,
     &fig15::EXPERIMENT,

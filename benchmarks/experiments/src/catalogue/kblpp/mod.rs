@@ -12,6 +12,7 @@ mod fig3;
 mod fig6;
 mod fig7;
 mod fig8;
+mod fig9;
 mod forest;
 mod places;
 mod sec6;
@@ -32,6 +33,7 @@ pub(super) const EXPERIMENTS: &[&Experiment] = &[
     &fig6::EXPERIMENT,
     &fig7::EXPERIMENT,
     &fig8::EXPERIMENT,
+    &fig9::EXPERIMENT,
     &fig13::EXPERIMENT,
     &fig14::EXPERIMENT,
     &fig15::EXPERIMENT,

@@ -8,7 +8,7 @@ pub(crate) use subpaths::name as line_names;
 
 use crate::cell::Outcome;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// What is made of the output of a cell.
@@ -152,8 +152,8 @@ fn traces(value: &Value) -> Result<Outcome, String> {
     Ok(outcome)
 }
 
-/// The shape of a forest: how many nodes it has on each level, how many roots, children and leaves; and how many different paths of one
-/// iteration the stream had.
+/// The shape of a forest: how many nodes it has on each level, how many roots, children and leaves; how many different paths of one
+/// iteration the stream had, and how many of them begin where a method is entered.
 fn forest(value: &Value) -> Result<Outcome, String> {
     let iterated = &value["iterated"];
     let mut outcome = Outcome::default();
@@ -185,6 +185,9 @@ fn forest(value: &Value) -> Result<Outcome, String> {
     let is_cold = |key: &[u64], count: u64| {
         roots.get(&(key[0], key[1])).is_some_and(|root| count.saturating_mul(10_000) < *root)
     };
+    let begins = value["paths"].as_array().into_iter().flatten().filter(|path| path["begins"] == "entry");
+    let entries: BTreeSet<(u64, u64)> =
+        begins.filter_map(|path| Some((path["version"].as_u64()?, path["number"].as_u64()?))).collect();
     let cold = trie.iter().filter(|(key, count)| is_cold(key, **count));
     let deepest = || trie.iter().filter(|(key, _)| (key.len() - 1) as u64 == k);
     let mut put = |name: &str, number: f64| outcome.numbers.insert(name.into(), number);
@@ -194,6 +197,7 @@ fn forest(value: &Value) -> Result<Outcome, String> {
     put("forest.degree", children.values().sum::<u64>() as f64 / children.len().max(1) as f64);
     put("forest.leaves", count);
     put("forest.leaf_depth", depth / count.max(1.0));
+    put("forest.entries", roots.keys().filter(|root| entries.contains(root)).count() as f64);
     put("forest.cold", cold.count() as f64);
     put("forest.deepest", deepest().count() as f64);
     put("forest.deepest_cold", deepest().filter(|(key, count)| is_cold(key, **count)).count() as f64);
@@ -259,7 +263,7 @@ mod tests {
             format!(r#"{{"version": 0, "numbers": {numbers}, "count": {count}}}"#)
         };
         let text = format!(
-            r#"{{"iterated": {{"k": 2, "statistics": {{"items": 9}}, "sequences": [{}]}}}}"#,
+            r#"{{"paths": [{{"version": 0, "number": 2, "begins": "entry"}}], "iterated": {{"k": 2, "statistics": {{"items": 9}}, "sequences": [{}]}}}}"#,
             [sequence("[1]", 20_001), sequence("[1, 2]", 20_000), sequence("[1, 3]", 1), sequence("[2]", 1)]
                 .join(",")
         );
@@ -269,6 +273,7 @@ mod tests {
             (number("forest.nodes"), number("forest.roots"), number("forest.internal")),
             (4.0, 2.0, 1.0)
         );
+        assert_eq!(number("forest.entries"), 1.0);
         assert_eq!((number("forest.degree"), number("forest.leaves")), (2.0, 3.0));
         assert_eq!((number("forest.leaf_depth"), number("forest.cold")), (5.0 / 3.0, 1.0));
         assert_eq!((number("forest.deepest"), number("forest.deepest_cold")), (2.0, 1.0));

@@ -24,11 +24,24 @@ pub fn names(plan: &Plan) -> Vec<&'static str> {
     plan.programs(QUICK, &all)
 }
 
-fn cell(program: &str, k: u32) -> Cell {
+pub fn cell(program: &str, k: u32) -> Cell {
     let line = format!(
         "bench {program} --iterations 2 --tier o2 --timer virtual:1000000 --profile kblpp:k={k} --profile-out {RESULT}"
     );
     Cell::counting(Reduction::Forest, &[&line], 1.0)
+}
+
+/// A long run with loops of many branches, with the largest k: in little time of `lzw`, as long as the paper's are in a night.
+pub fn long(plan: &Plan) -> Vec<Cell> {
+    let k = ks(plan).into_iter().max().unwrap_or(2);
+    let cell = |(program, size, seconds): (&str, u32, f64)| {
+        let line = format!(
+            "bench {program} --size {size} --iterations 1 --tier o2 --timer virtual:1000000 --profile kblpp:k={k} --profile-out {RESULT}"
+        );
+        Cell::counting(Reduction::Forest, &[&line], seconds)
+    };
+    let runs = plan.pick(vec![("lzw", 32, 8.0)], vec![("lzw", 32, 8.0), ("heapsort", 1_000_000, 90.0)]);
+    runs.into_iter().map(cell).collect()
 }
 
 pub fn cells(plan: &Plan) -> Vec<Cell> {

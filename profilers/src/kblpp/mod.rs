@@ -10,6 +10,7 @@
 //! * [`Forest`] is the k-slab forest, fed one item at a time; its [`Activation`] is what an invocation keeps meanwhile.
 //! * [`PathForest`] is what comes out: the k-iteration path forest, with the exact count of every n-gram.
 //! * [`count_ngrams`] is the naive twin.
+//! * [`touched`] is a model of the memory that the growing of a forest touches, in this layout and in the paper's.
 //!
 //! Costs: one step from a node to its child per item, since the cursors turn out to be one (see [`Forest`]'s file); at
 //! most two new nodes of 28 bytes per item; a hash operation per invocation. The conversion visits
@@ -20,10 +21,12 @@
 
 mod arena;
 mod forest;
+mod locality;
 mod naive;
 mod paths;
 
 pub use arena::{Addresses, NodeLayout};
 pub use forest::{Activation, Forest, InvalidK, K, Statistics};
+pub use locality::{Ended, Layout, Touched, touched};
 pub use naive::count_ngrams;
 pub use paths::{Gram, InvalidPruning, PathForest, Pruning, Shape};

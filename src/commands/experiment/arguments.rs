@@ -1,5 +1,6 @@
 //! The flags of `holloway experiment` and `holloway reproduce`.
 
+use crate::options::MachineArguments;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use holloway_experiments::cell::Shard;
@@ -20,6 +21,8 @@ pub enum ExperimentCommand {
     Example(ExampleArguments),
     /// Make forests of k iterations of a stream of path numbers
     Forest(ForestArguments),
+    /// Simulate which memory the forest of a program's paths touches, in this layout and in that of the paper
+    Nodes(Box<NodesArguments>),
     /// Join the stores of shards
     Merge(MergeStoresArguments),
     /// Make the report of what a store has
@@ -168,6 +171,32 @@ impl std::str::FromStr for PathNumbers {
 fn k(text: &str) -> Result<K, String> {
     let number: u32 = text.parse().map_err(|_| format!("'{text}' is not a whole number"))?;
     K::new(number).map_err(|error| error.to_string())
+}
+
+/// `holloway experiment nodes`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+The program runs with its compiled code traced, which is slow and takes memory: --fuel ends it after so many yieldpoints. Misses are those of accesses to the profiler's nodes
+alone, in caches of 32 KiB and 1 MiB.
+
+Example:
+  holloway experiment nodes heapsort --tier o2 --fuel 300000 --k 2,16")]
+pub struct NodesArguments {
+    /// The benchmark program
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Over how many iterations, for each of which the same paths are looked at
+    #[arg(long, value_name = "K,...", value_delimiter = ',', value_parser = k, default_value = "2,16")]
+    pub k: Vec<K>,
+    /// The size of the program [default: the quick one]
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<u64>,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Flags of the virtual machine.
+    #[command(flatten)]
+    pub machine: MachineArguments,
 }
 
 /// `holloway experiment merge`.

@@ -7,6 +7,7 @@
 //! | `child` | a cell as processes of this binary, with an end to their time |
 //! | `example` | worked examples, by the profilers' library |
 //! | `forest` | a stream of path numbers, and the forests of it |
+//! | `nodes` | the memory that a forest touches |
 //! | `report` | what the store says, as files |
 //!
 //! What experiments are, and what follows from their results, is in `benchmarks/experiments`.
@@ -15,6 +16,7 @@ pub mod arguments;
 mod child;
 mod example;
 mod forest;
+mod nodes;
 mod report;
 mod run;
 
@@ -41,6 +43,7 @@ pub fn experiment(command: ExperimentCommand) -> Result<ExitCode, Stop> {
         }
         ExperimentCommand::Example(arguments) => example::example(&arguments),
         ExperimentCommand::Forest(arguments) => forest::forest(&arguments),
+        ExperimentCommand::Nodes(arguments) => nodes::nodes(*arguments),
         ExperimentCommand::Merge(arguments) => {
             let cells = store::merge(&arguments.out, &arguments.stores).map_err(Stop::usage)?;
             say(format_args!(

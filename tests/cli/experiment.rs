@@ -81,6 +81,20 @@ fn forests_are_made_of_streams() {
 }
 
 #[test]
+fn memory_of_forests_is_simulated() {
+    let flags = ["--tier", "o2", "--fuel", "20000", "--k", "2,4", "--json"];
+    let seen = holloway(&[&["experiment", "nodes", "sieve"][..], &flags].concat());
+    assert_eq!(seen.code, Some(0), "{}", seen.err);
+    let value: serde_json::Value = serde_json::from_str(&seen.out).expect("JSON");
+    let number = |layout: &str, what: &str| value[layout][what].as_u64().expect("a number");
+    assert!(number("arena.4", "paths") > 1000);
+    assert_eq!(number("arena.4", "nodes"), number("linked.4", "nodes"));
+    let seen = holloway(&["experiment", "nodes", "sieve", "--tier", "interp"]);
+    assert_eq!(seen.code, Some(1));
+    assert!(seen.err.contains("no path ended in compiled code"), "{}", seen.err);
+}
+
+#[test]
 fn shards_joined_are_one_whole_run_and_nothing_is_done_twice() {
     let whole = fresh("experiment_whole");
     let seen = run(&TINY, &whole);

@@ -4,6 +4,7 @@ mod eclipse_scan;
 mod fig13;
 mod fig14;
 mod fig15;
+mod fig16;
 mod fig17;
 mod fig18;
 mod fig19;
@@ -38,6 +39,7 @@ pub(super) const EXPERIMENTS: &[&Experiment] = &[
     &fig14::EXPERIMENT,
     &fig15::EXPERIMENT,
     &eclipse_scan::EXPERIMENT,
+    &fig16::EXPERIMENT,
     &fig17::EXPERIMENT,
     &fig18::EXPERIMENT,
     &fig19::EXPERIMENT,

@@ -54,6 +54,10 @@ fn examples_are_worked() {
     let seen = holloway(&["experiment", "example", "sch-1", "--json"]);
     let value: serde_json::Value = serde_json::from_str(&seen.out).expect("JSON");
     assert_eq!(value["simplified"]["ticks"]["41"], serde_json::json!([43, 44, 45, 46]));
+    let seen = holloway(&["experiment", "example", "pmu-3"]);
+    for part in ["AFGIJLMO  250", "LMO in AFHIKLMO    50", "AFGHIJKLMNO  8"] {
+        assert!(seen.out.contains(part), "{part}: {}", seen.out);
+    }
     let seen = holloway(&["experiment", "example", "bl-9"]);
     assert_eq!(seen.code, Some(2));
     assert!(seen.err.contains("bl-5"), "{}", seen.err);

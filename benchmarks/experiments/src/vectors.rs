@@ -3,6 +3,8 @@
 //! The figures are pictures whose letters the text does not have, so the vectors are of the same kind, worked by hand after the paper's algorithms.
 //! This is only the data: `holloway experiment example` works them with the profilers' library.
 
+pub mod traces;
+
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -118,17 +118,24 @@ pub struct RunExperimentArguments {
     pub measure: MeasureArguments,
 }
 
+/// The names of all worked examples.
+fn examples() -> impl Iterator<Item = &'static str> {
+    let of_traces = vectors::traces::all().iter().map(|vector| &*vector.name);
+    vectors::all().iter().map(|vector| &*vector.name).chain(of_traces)
+}
+
 /// `holloway experiment example`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Graphs in letters get numbers for their paths: values of edges, the instrumented method, all paths, and what a run of it gives. Schedules
-say which opportunities are sampled.
+say which opportunities are sampled. Branch traces become partial paths, and these are divided among the full paths of regions.
 
-Example:
-  holloway experiment example bl-3")]
+Examples:
+  holloway experiment example bl-3
+  holloway experiment example pmu-3")]
 pub struct ExampleArguments {
     /// Which
-    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(vectors::all().iter().map(|vector| &*vector.name)))]
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(examples()))]
     pub name: String,
     /// As JSON
     #[arg(long)]

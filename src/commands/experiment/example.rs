@@ -3,7 +3,10 @@
 //! Blocks are letters. The papers have no ENTRY before the first block, so what the path register starts with is part of the values of the edges out
 //! of that block.
 
+mod traces;
+
 use crate::report::Stop;
+use holloway_experiments::vectors::traces::TraceVector;
 use holloway_experiments::vectors::{self, Vector, Window};
 use holloway_profilers::paths::{
     Action, Cut, End, Options, Path, PathBreak, PathDag, Placement, Plan, Simulator, Step, headers,
@@ -18,6 +21,9 @@ use super::arguments::ExampleArguments;
 
 /// Works it and prints what came of it.
 pub fn example(arguments: &ExampleArguments) -> Result<ExitCode, Stop> {
+    if let Some(vector) = vectors::traces::find(&arguments.name) {
+        return trace_example(vector, arguments.json);
+    }
     let vector = vectors::find(&arguments.name).expect("the flags were checked");
     let wrong = |error: String| Stop::failure(format_args!("the example {}: {error}", vector.name));
     let variants = vector.expected.keys();
@@ -32,6 +38,23 @@ pub fn example(arguments: &ExampleArguments) -> Result<ExitCode, Stop> {
         let head = format!("{} ({}): {}\n", vector.name, vector.figure, vector.title);
         worked.iter().fold(head, |text, (variant, of)| text + "\n" + variant + ":\n" + &of.text())
     };
+    super::super::print(text, ExitCode::SUCCESS)
+}
+
+fn trace_example(vector: &TraceVector, is_json: bool) -> Result<ExitCode, Stop> {
+    let wrong = |error: String| Stop::failure(format_args!("the example {}: {error}", vector.name));
+    let parts = traces::work(vector).map_err(wrong)?;
+    if is_json {
+        return super::super::print(json!(parts).to_string() + "\n", ExitCode::SUCCESS);
+    }
+    let mut text = format!("{} ({}): {}\n", vector.name, vector.figure, vector.title);
+    for (part, numbers) in parts {
+        let width = numbers.keys().map(|name| name.chars().count()).max().unwrap_or(0);
+        let _ = writeln!(text, "\n{part}:");
+        for (name, number) in numbers {
+            let _ = writeln!(text, "  {name:<width$}  {number}");
+        }
+    }
     super::super::print(text, ExitCode::SUCCESS)
 }
 

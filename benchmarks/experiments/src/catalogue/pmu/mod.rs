@@ -1,5 +1,8 @@
 //! Shye and others: paths from the branch trace buffer of a processor.
 
+mod examples;
+mod fig1;
+mod fig2;
 mod fig5;
 mod fig6;
 mod sec4_6;
@@ -17,5 +20,12 @@ pub(super) const PAPER: Paper = Paper {
     headlines: &[("pmu-fig6", 0), ("pmu-fig6", 1)],
 };
 
-pub(super) const EXPERIMENTS: &[&Experiment] =
-    &[&tab3::EXPERIMENT, &fig5::EXPERIMENT, &tab4::EXPERIMENT, &fig6::EXPERIMENT, &sec4_6::EXPERIMENT];
+pub(super) const EXPERIMENTS: &[&Experiment] = &[
+    &fig1::EXPERIMENT,
+    &fig2::EXPERIMENT,
+    &tab3::EXPERIMENT,
+    &fig5::EXPERIMENT,
+    &tab4::EXPERIMENT,
+    &fig6::EXPERIMENT,
+    &sec4_6::EXPERIMENT,
+];

@@ -5,8 +5,8 @@ mod btb_support;
 use btb_support::{Walker, World, rng};
 use holloway_profilers::btb::{
     Analysis, BranchKind, Clock, Conflict, CountedTrace, Crossing, Damaged, Estimate, EstimateOptions,
-    MethodRuns, Period, Place, Program, Reconstruction, Recorder, Recording, Ring, RunCount, RunProfile,
-    TakenBranch, Trace, TraceTable, parse, print,
+    MethodRuns, Period, Place, Program, Reconstruction, Recorder, Recording, RegionOptions, Ring, RunCount,
+    RunProfile, TakenBranch, Trace, TraceTable, parse, print,
 };
 use holloway_profilers::{BlockId, MethodId};
 use rand::RngExt;
@@ -176,6 +176,16 @@ fn recordings_survive_the_file_and_are_understood() {
         assert_eq!((statistics.all_discards(), statistics.pc_ignored, statistics.repaired), (0, 0, 0));
         assert_eq!(statistics.crossings.values().sum::<u64>(), statistics.traces);
         assert!(statistics.extended_length >= statistics.initial_length);
+        let lengths = analysis.lengths(RegionOptions::default()).expect("options");
+        assert_eq!(
+            (lengths.calls.pieces, lengths.calls.instructions),
+            (statistics.runs, statistics.runs_length)
+        );
+        // Cuts lose nothing.
+        assert_eq!(lengths.loops.instructions, statistics.runs_length);
+        assert_eq!(lengths.regions.instructions, statistics.runs_length);
+        assert!(lengths.loops.pieces >= statistics.runs && lengths.regions.pieces >= statistics.runs);
+        assert!(analysis.lengths(RegionOptions { cap: 1, ..RegionOptions::default() }).is_err());
         lost += recording.lost;
         samples += recording.samples();
     }

@@ -1,9 +1,9 @@
 //! The running example of the paper (Figure 3, Table 1): vectors PMU-1, PMU-2 and PMU-3, exactly.
 
 use holloway_profilers::btb::{
-    Analysis, Crossing, Estimate, EstimateOptions, Exits, Layout, MethodCode, PathIndex, Program,
+    Analysis, Crossing, Estimate, EstimateOptions, Exits, Layout, Length, MethodCode, PathIndex, Program,
     Reconstruction, RegionId, RegionOptions, RegionPaths, Regions, RunCount, RunProfile, TakenBranch, Trace,
-    reconstruct,
+    back_edges, reconstruct,
 };
 use holloway_profilers::btb::{MethodRuns, Place, Step};
 use holloway_profilers::{BlockId, Graph, MethodId};
@@ -93,6 +93,31 @@ fn regions_are_those_of_pmu_2() {
     );
     assert_eq!(paths(1), ["BCE", "BDE"]);
     assert_eq!(paths(2), ["P"]);
+}
+
+#[test]
+fn the_loop_has_one_back_edge() {
+    let program = example();
+    let found = back_edges(program.method(METHOD).expect("the method"));
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), [(block('E'), block('B'))]);
+}
+
+/// Two traces of the same run count twice, however often each was sampled.
+#[test]
+fn lengths_are_of_different_traces() {
+    let program = example();
+    let mut analysis = Analysis::new(&program, Reconstruction::default(), Crossing::Split);
+    // ABCEBDEP, and AFGIJLMOP twice: by all of its branches, and by the last.
+    analysis.add(&trace(&["CE", "EB", "BD", "EP"]), 9);
+    analysis.add(&trace(&["AF", "GI", "JL", "MO"]), 5);
+    analysis.add(&trace(&["GI", "JL", "MO"]), 1);
+    let lengths = analysis.lengths(RegionOptions::default()).expect("options");
+    let of = |length: Length| (length.pieces, length.instructions);
+    let runs: u64 = analysis.statistics().runs_length;
+    assert_eq!(of(lengths.calls), (3, runs));
+    assert_eq!(of(lengths.loops), (4, runs), "one of them goes around the loop once");
+    // The first comes apart before P, too, and the others before theirs.
+    assert_eq!(of(lengths.regions), (7, runs));
 }
 
 /// With exits kept, the loop's region has the paths that Ball and Larus count inside of the loop (BL-3: 0 to 3), each

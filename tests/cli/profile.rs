@@ -246,6 +246,37 @@ fn samples_are_judged_by_exact_counts() {
     refused(&["accuracy", &sampled, &other], "the code of main differs");
 }
 
+/// Records as inexact as those of hardware: some traces contradict the code and are counted, in some a place can be found out.
+#[test]
+fn inexact_records_are_counted() {
+    let shown = |name: &str, spec: &str| {
+        let folder = folder(name);
+        let program = file(&folder, "counts.hol", PROGRAM);
+        let out = folder.join("profile.json").to_str().expect("a readable path").to_string();
+        let seen = holloway(&["run", "--tier", "interp", "--profile", spec, "--profile-out", &out, &program]);
+        assert_eq!(seen.code, Some(0), "{}", seen.err);
+        assert_eq!(holloway(&["profile", "check", &out]).code, Some(0));
+        let profile = read(&out);
+        let lengths = &profile["traces"]["lengths"];
+        let pieces =
+            ["calls", "loops", "regions"].map(|cut| lengths[cut]["pieces"].as_u64().expect("pieces"));
+        assert!(pieces[0] < pieces[1] && pieces[1] <= pieces[2], "{pieces:?}");
+        (holloway(&["profile", "show", &out, "--kind", "traces"]).out, profile)
+    };
+    let (text, exact) = shown("profile_exact_records", "btb:depth=4,period=11");
+    assert!(text.contains("cut at calls, pieces have ") && !text.contains("not used"), "{text}");
+    assert_eq!(
+        (exact["traces"]["repaired"].as_u64(), exact["traces"]["discarded"].clone()),
+        (Some(0), json!({}))
+    );
+    let (text, noisy) = shown("profile_noisy_records", "btb:depth=4,period=11,noise=20");
+    assert!(text.contains("samples were not used") && text.contains("found out"), "{text}");
+    let discarded = noisy["traces"]["discarded"].as_object().expect("reasons");
+    let discarded: u64 = discarded.values().filter_map(Value::as_u64).sum();
+    let all = noisy["traces"]["samples"].as_u64().expect("samples") + discarded;
+    assert!(discarded > all / 20 && noisy["traces"]["repaired"].as_u64() > Some(0), "{discarded} of {all}");
+}
+
 #[test]
 fn differences_are_shown() {
     // What the program does depends on its arguments, its code does not.

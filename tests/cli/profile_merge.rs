@@ -80,8 +80,18 @@ fn all_kinds_of_counts_add_up() {
         let [one, other, sum] = [&a, &b, &c].map(|file| json(file));
         for part in ["exact", "sampled", "iterated", "calls", "traces", "work", "subpaths"] {
             let of_estimates = ["estimate", "windows", "surely"];
-            let of_counts =
-                ["count", "weight", "ticks", "taken", "items", "samples", "flow", "hash_operations"];
+            let of_counts = [
+                "count",
+                "weight",
+                "ticks",
+                "taken",
+                "items",
+                "samples",
+                "flow",
+                "hash_operations",
+                "pieces",
+                "instructions",
+            ];
             for key in of_counts.into_iter().chain(of_estimates) {
                 let (expected, found) =
                     (2.0 * sum_of(&one[part], key) + sum_of(&other[part], key), sum_of(&sum[part], key));

@@ -8,6 +8,7 @@ use super::Place;
 use super::branch::{Recording, Trace};
 use super::edges::EdgeCounts;
 use super::layout::{MethodCode, Program};
+use super::lengths::Lengths;
 use super::parameter::OutOfRange;
 use super::partial::{Discard, Reconstruction, Step, reconstruct};
 use super::paths::{FullPath, PathIndex, Piece, RegionPaths, pieces};
@@ -67,7 +68,16 @@ pub struct Analysis<'p> {
     reconstruction: Reconstruction,
     crossing: Crossing,
     statistics: Statistics,
-    runs: BTreeMap<MethodId, BTreeMap<Vec<BlockId>, u64>>,
+    runs: BTreeMap<MethodId, BTreeMap<Vec<BlockId>, Shown>>,
+}
+
+/// How often a run was seen.
+#[derive(Debug, Clone, Copy, Default)]
+struct Shown {
+    /// In samples.
+    samples: u64,
+    /// By different traces.
+    traces: u64,
 }
 
 impl<'p> Analysis<'p> {
@@ -109,8 +119,9 @@ impl<'p> Analysis<'p> {
             if let Some(code) = self.program.method(run.method) {
                 add(&mut statistics.runs_length, run.blocks.iter().map(|&block| code.size(block)).sum());
             }
-            let sum = self.runs.entry(run.method).or_default().entry(run.blocks).or_insert(0);
-            add(sum, count);
+            let shown = self.runs.entry(run.method).or_default().entry(run.blocks).or_default();
+            add(&mut shown.samples, count);
+            add(&mut shown.traces, 1);
         }
     }
 
@@ -120,12 +131,29 @@ impl<'p> Analysis<'p> {
         &self.statistics
     }
 
+    /// How long partial paths are after each cut.
+    ///
+    /// # Errors
+    ///
+    /// If the options are not valid.
+    pub fn lengths(&self, options: RegionOptions) -> Result<Lengths, OutOfRange> {
+        let mut lengths = Lengths::default();
+        for (&method, runs) in &self.runs {
+            if let Some(code) = self.program.method(method) {
+                let runs = runs.iter().map(|(blocks, shown)| (blocks.as_slice(), shown.traces));
+                lengths.add(code, options, runs)?;
+            }
+        }
+        Ok(lengths)
+    }
+
     /// The profile so far.
     #[must_use]
     pub fn profile(&self) -> RunProfile {
         let methods = self.runs.iter().filter_map(|(&id, runs)| {
             let code = self.program.method(id)?;
-            Some(MethodRuns::new(id, code.fingerprint(), runs.clone()))
+            let samples = runs.iter().map(|(blocks, shown)| (blocks.clone(), shown.samples));
+            Some(MethodRuns::new(id, code.fingerprint(), samples.collect()))
         });
         RunProfile { methods: methods.collect() }
     }

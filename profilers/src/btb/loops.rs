@@ -7,6 +7,7 @@
 
 use super::layout::MethodCode;
 use crate::ids::BlockId;
+use std::collections::BTreeSet;
 
 /// A loop of one method, numbered from the outside in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,6 +48,38 @@ pub fn innermost_loops(code: &MethodCode) -> Vec<Option<LoopId>> {
         groups += 1;
     }
     innermost
+}
+
+/// The edges that go back to a block from which a depth-first search is still on its way: each cycle has one, and where loops have one
+/// entry these are the edges to their headers.
+#[must_use]
+pub fn back_edges(code: &MethodCode) -> BTreeSet<(BlockId, BlockId)> {
+    let mut found = BTreeSet::new();
+    let (mut seen, mut open) = (vec![false; code.len()], vec![false; code.len()]);
+    for root in std::iter::once(code.entry()).chain(code.entries().iter().copied()) {
+        if seen[root.index()] {
+            continue;
+        }
+        (seen[root.index()], open[root.index()]) = (true, true);
+        let mut way = vec![(root, 0)];
+        while let Some((block, arm)) = way.last_mut() {
+            let (from, next) = (*block, code.successors(*block).get(*arm).copied());
+            *arm += 1;
+            match next {
+                None => {
+                    open[from.index()] = false;
+                    way.pop();
+                }
+                Some(to) if open[to.index()] => drop(found.insert((from, to))),
+                Some(to) if !seen[to.index()] => {
+                    (seen[to.index()], open[to.index()]) = (true, true);
+                    way.push((to, 0));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    found
 }
 
 fn preorder(code: &MethodCode) -> Vec<u32> {

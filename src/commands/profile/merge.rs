@@ -16,6 +16,7 @@ use crate::options::MergeArguments;
 use crate::promised::PromisedFile;
 use crate::report::Stop;
 use holloway_profilers::PathNumber;
+use holloway_profilers::btb::{Length, Lengths};
 use holloway_vm::profiling::file::{
     CountRecord, PathRecord, PlaceRecord, ProfileFile, RegionPathRecord, RunRecord, SequenceRecord,
     TraceRecords,
@@ -381,6 +382,18 @@ fn traces(sum: &mut ProfileFile, files: &[&ProfileFile], names: &[Names]) {
     traces.paths = paths.into_values().collect();
 }
 
+fn added(one: Lengths, other: Lengths) -> Lengths {
+    let add = |a: Length, b: Length| Length {
+        pieces: a.pieces + b.pieces,
+        instructions: a.instructions + b.instructions,
+    };
+    Lengths {
+        calls: add(one.calls, other.calls),
+        loops: add(one.loops, other.loops),
+        regions: add(one.regions, other.regions),
+    }
+}
+
 /// Numbers of traces. Different ones of two runs may be the same.
 fn add_numbers(sum: &mut TraceRecords, other: &TraceRecords) {
     sum.traces += other.traces;
@@ -389,6 +402,8 @@ fn add_numbers(sum: &mut TraceRecords, other: &TraceRecords) {
     sum.empty += other.empty;
     sum.initial_length += other.initial_length;
     sum.extended_length += other.extended_length;
+    sum.repaired += other.repaired;
+    sum.lengths = sum.lengths.zip(other.lengths).map(|(a, b)| added(a, b));
     sum.without_edge += other.without_edge;
     sum.flow += other.flow;
     sum.partials += other.partials;

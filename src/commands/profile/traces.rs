@@ -91,6 +91,18 @@ fn summary(traces: &TraceRecords) -> String {
         percent(crossing.into(), traces.traces.into()),
         mean(traces.matches, traces.partials),
     );
+    if let Some(of) = &traces.lengths {
+        text += &format!(
+            "  cut at calls, pieces have {:.1} instructions; at back edges, too, {:.1}; at boundaries of regions {:.1}\n",
+            of.calls.mean(),
+            of.loops.mean(),
+            of.regions.mean(),
+        );
+    }
+    if traces.repaired > 0 {
+        let samples = counted(traces.repaired, "sample", "samples");
+        text += &format!("  in {samples} a place was not recorded or wrong, and found out\n");
+    }
     let discarded: u64 = traces.discarded.values().sum();
     let mut unused: Vec<String> =
         traces.discarded.iter().map(|(reason, count)| format!("{count} ({reason})")).collect();

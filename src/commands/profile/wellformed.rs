@@ -176,6 +176,10 @@ impl<'f> Look<'f> {
         let counts = counts.chain(traces.discarded.values().copied());
         let counts = counts.chain([traces.samples, traces.lost, traces.empty, traces.without_edge]);
         self.sum(&"branch traces", counts.map(u128::from).sum());
+        let lengths = [traces.initial_length, traces.extended_length, traces.repaired, traces.traces];
+        let cut = traces.lengths.iter().flat_map(|of| [of.calls, of.loops, of.regions]);
+        let cut = cut.flat_map(|of| [of.pieces, of.instructions]);
+        self.sum(&"lengths of branch traces", lengths.into_iter().chain(cut).map(u128::from).sum());
     }
 
     fn subpaths(&mut self) {

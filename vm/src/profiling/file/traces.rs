@@ -5,7 +5,7 @@ use super::{PlaceRecord, Writer};
 use crate::profiling::CollectedTraces;
 use crate::profiling::recorder::arm_of;
 use holloway_bytecode::cfg::Cfg;
-use holloway_profilers::btb::{Discard, Statistics};
+use holloway_profilers::btb::{Discard, Lengths, Statistics};
 use holloway_profilers::{BlockId, BranchId, MethodId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -21,6 +21,9 @@ pub struct TraceRecords {
     pub lost: u64,
     /// Samples that found no branch.
     pub empty: u64,
+    /// Samples in which a place that was not recorded, or wrong, was found out.
+    #[serde(default)]
+    pub repaired: u64,
     /// Samples that were not understood, by reason.
     pub discarded: BTreeMap<String, u64>,
     /// Different traces that cross so many calls and returns.
@@ -29,6 +32,9 @@ pub struct TraceRecords {
     pub initial_length: u64,
     /// The same after they were extended to the next point of uncertainty.
     pub extended_length: u64,
+    /// The same after they were cut, of different traces; nothing of traces of machine code.
+    #[serde(default)]
+    pub lengths: Option<Lengths>,
     /// Pieces of partial paths without an edge, in samples: they say nothing.
     pub without_edge: u64,
     /// Samples of the pieces that were matched: the sum of all weights.
@@ -131,10 +137,12 @@ impl Writer<'_> {
             samples: statistics.samples,
             lost: found.recording.lost,
             empty: found.recording.empty,
+            repaired: statistics.repaired,
             discarded: discarded(statistics),
             crossings: statistics.crossings.clone(),
             initial_length: statistics.initial_length,
             extended_length: statistics.extended_length,
+            lengths: found.lengths,
             without_edge: found.estimate.without_edge,
             flow: regions.iter().map(|region| region.flow).sum(),
             partials: regions.iter().map(|region| region.partials).sum(),

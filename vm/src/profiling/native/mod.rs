@@ -159,6 +159,7 @@ impl NativeTraces {
             options: self.options,
             statistics,
             recording,
+            lengths: None,
             runs,
             estimate: estimate.unwrap_or_default(),
             exact: None,

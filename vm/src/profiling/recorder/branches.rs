@@ -13,8 +13,8 @@ use crate::profiling::spec::BtbOptions;
 use crate::threads::ThreadNumber;
 use holloway_bytecode::Program;
 use holloway_profilers::btb::{
-    self, Analysis, BranchKind, Clock, EdgeCounts, Estimate, Place, Reconstruction, Recording, Ring,
-    RunProfile, Statistics, TakenBranch, TraceTable,
+    self, Analysis, BranchKind, Clock, EdgeCounts, Estimate, Lengths, Noise, Place, Reconstruction,
+    Recording, Ring, RunProfile, Statistics, TakenBranch, TraceTable,
 };
 use std::collections::BTreeMap;
 
@@ -32,6 +32,8 @@ pub struct CollectedTraces {
     pub statistics: Statistics,
     /// The runs of blocks on them.
     pub runs: RunProfile,
+    /// How long partial paths are after each cut; nothing of machine code, whose blocks are others.
+    pub lengths: Option<Lengths>,
     /// The weights of full paths.
     pub estimate: Estimate,
     /// The truth, if it was asked for: full paths with their counts.
@@ -49,6 +51,8 @@ pub(crate) struct BranchTraces {
     ring: Ring,
     rings: BTreeMap<ThreadNumber, Ring>,
     scratch: Vec<TakenBranch>,
+    /// If records are to be as inexact as those of hardware.
+    noise: Option<Noise>,
     exact: Option<ExactPaths>,
     /// Takes the place of the table if the traces are analysed while the program runs.
     analyst: Option<Analyst>,
@@ -75,6 +79,10 @@ impl BranchTraces {
             ring: Ring::new(options.depth as usize).map_err(wrong)?,
             rings: BTreeMap::new(),
             scratch: Vec::with_capacity(options.depth as usize),
+            noise: match options.noise {
+                0 => None,
+                percent => Some(Noise::new(percent, options.seed).map_err(wrong)?),
+            },
             exact: options.exact.then(|| ExactPaths::new(&region_graphs(program), count, options.regions())),
             options,
         })
@@ -120,6 +128,9 @@ impl BranchTraces {
     /// Takes a sample.
     pub fn sample(&mut self, at: Option<Place>) {
         self.ring.snapshot(&mut self.scratch);
+        if let Some(noise) = &mut self.noise {
+            noise.disturb(&mut self.scratch);
+        }
         match &mut self.analyst {
             Some(analyst) => analyst.record(&self.scratch, at),
             None => self.table.record(&self.scratch, at),
@@ -175,6 +186,7 @@ impl BranchTraces {
             options: self.options,
             statistics: analysis.statistics().clone(),
             recording,
+            lengths: analysis.lengths(self.options.regions()).ok(),
             runs,
             estimate: estimate.unwrap_or_default(),
             exact: self.exact.as_ref().map(ExactPaths::counts),

@@ -27,6 +27,8 @@ pub struct BtbOptions {
     pub cold: u32,
     /// What calls do to a path.
     pub crossing: Crossing,
+    /// Of a hundred recorded branches so many are made inexact, as hardware has them.
+    pub noise: u32,
     /// The full paths are counted, too.
     pub exact: bool,
     /// Traces are analysed while the program runs, on a thread of its own.
@@ -154,6 +156,10 @@ pub(super) fn btb(keys: &Keys<'_>) -> Result<BtbOptions, String> {
             "backend={name} has no analysis in the background: it needs the code that there is in the end"
         ));
     }
+    let noise = within("noise", 0, 0..=100)?;
+    if noise > 0 && backend.is_native() {
+        return Err(format!("backend={name} has no noise: the processor has its own"));
+    }
     let deepest = if backend == Backend::Step { MOST_STEPPED } else { Ring::MAX_DEPTH as u32 };
     Ok(BtbOptions {
         backend,
@@ -166,6 +172,7 @@ pub(super) fn btb(keys: &Keys<'_>) -> Result<BtbOptions, String> {
         weights: keys.one_of("weights", WEIGHTS, Weights::Em)?,
         cold: within("cold", 0, 0..=100)?,
         crossing: keys.one_of("calls", CROSSINGS, Crossing::Rejoin)?,
+        noise,
         background,
     })
 }
@@ -186,6 +193,9 @@ impl Display for BtbOptions {
         }
         if self.crossing != Crossing::Rejoin {
             write!(f, ",calls={}", word(CROSSINGS, self.crossing))?;
+        }
+        if self.noise > 0 {
+            write!(f, ",noise={}", self.noise)?;
         }
         f.write_str(if self.background { ",analysis=background" } else { "" })?;
         f.write_str(if self.exact { ",exact=yes" } else { "" })

@@ -80,12 +80,12 @@ mod tests {
             found.checks.finish().1
         };
         assert_eq!(verdict(|_| ()), Verdict::Reproduced);
-        let wrong: [fn(&mut BTreeMap<String, f64>); 3] = [
+        let changes: [fn(&mut BTreeMap<String, f64>); 3] = [
             |all| drop(all.insert("BCE".into(), 49.0)),
             |all| drop(all.insert("BDE".into(), 1.0)),
             |all| drop(all.remove("BCE")),
         ];
-        for wrong in wrong {
+        for wrong in changes {
             assert_eq!(verdict(wrong), Verdict::NotReproduced);
         }
     }

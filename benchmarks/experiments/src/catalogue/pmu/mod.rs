@@ -5,7 +5,9 @@ mod fig1;
 mod fig2;
 mod fig5;
 mod fig6;
+mod sec3_2;
 mod sec4_6;
+mod tab2;
 mod tab3;
 mod tab4;
 mod traces;
@@ -23,6 +25,8 @@ pub(super) const PAPER: Paper = Paper {
 pub(super) const EXPERIMENTS: &[&Experiment] = &[
     &fig1::EXPERIMENT,
     &fig2::EXPERIMENT,
+    &sec3_2::EXPERIMENT,
+    &tab2::EXPERIMENT,
     &tab3::EXPERIMENT,
     &fig5::EXPERIMENT,
     &tab4::EXPERIMENT,

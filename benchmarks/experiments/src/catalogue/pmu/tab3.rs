@@ -34,10 +34,18 @@ fn programs<'a>(plan: &Plan, all: &'a [&'a str]) -> Vec<&'a str> {
     plan.programs(all, all)
 }
 
+/// The programs of both classes.
+pub(super) fn all() -> Vec<&'static str> {
+    CLASSES.iter().flat_map(|of| of.1).copied().collect()
+}
+
 /// Programs that hardly branch at their small size run at their usual one.
+pub(super) fn size(program: &str) -> &'static str {
+    if CLASSES[1].1.contains(&program) && program != "moldyn" { "default" } else { "quick" }
+}
+
 fn cell(program: &str) -> Cell {
-    let size = if CLASSES[1].1.contains(&program) && program != "moldyn" { "default" } else { "quick" };
-    traces::statistics(program, size, "btb:depth=4,period=997")
+    traces::statistics(program, size(program), "btb:depth=4,period=997")
 }
 
 /// The part of a program's different traces that cross a call or a return.

@@ -9,6 +9,9 @@ use std::time::Duration;
 /// Where the last command may put its result; else it is what it prints.
 pub const RESULT: &str = "@result.json";
 
+/// The number of a cell that the host does not permit: it has no other.
+pub const UNAVAILABLE: &str = "unavailable";
+
 /// A cell.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cell {
@@ -22,6 +25,8 @@ pub struct Cell {
     pub limit: Duration,
     /// How long it will probably take.
     pub estimate: Duration,
+    /// If a command fails with these words, the host does not permit it: that is what the cell came to, [`UNAVAILABLE`].
+    pub refusal: Option<&'static str>,
 }
 
 impl Cell {
@@ -30,12 +35,18 @@ impl Cell {
         let commands = commands.iter().map(|line| line.split_whitespace().map(str::to_string).collect());
         let estimate = Duration::from_secs_f64(seconds);
         let limit = Duration::from_secs(60) + estimate * 20;
-        Cell { commands: commands.collect(), reduction, is_timed: false, limit, estimate }
+        let commands = commands.collect();
+        Cell { commands, reduction, is_timed: false, limit, estimate, refusal: None }
     }
 
     /// A cell that measures time.
     pub fn timed(reduction: Reduction, commands: &[&str], seconds: f64) -> Cell {
         Cell { is_timed: true, ..Cell::counting(reduction, commands, seconds) }
+    }
+
+    /// The same, for what not every host permits: its error has these words then.
+    pub fn unless_refused(self, words: &'static str) -> Cell {
+        Cell { refusal: Some(words), ..self }
     }
 
     /// What tells it from all others, and what is kept in a store: how to do it again.
@@ -84,6 +95,14 @@ pub struct Outcome {
     /// Lists of numbers by name: what intervals are computed from.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub samples: BTreeMap<String, Vec<f64>>,
+}
+
+impl Outcome {
+    /// Of what the host does not permit.
+    pub fn unavailable() -> Outcome {
+        let numbers = BTreeMap::from([(UNAVAILABLE.to_string(), 1.0)]);
+        Outcome { numbers, samples: BTreeMap::new() }
+    }
 }
 
 #[cfg(test)]

@@ -85,6 +85,10 @@ pub fn perform(
         let status = wait(child, start + cell.limit, is_stopped)?;
         if let Some(why) = status {
             let words = text(&said).map_err(cannot)?;
+            let printed = text(&printed).map_err(cannot)?;
+            if cell.refusal.is_some_and(|refusal| words.contains(refusal) || printed.contains(refusal)) {
+                return Ok(Outcome::unavailable());
+            }
             let words: String = words.trim().chars().take(MOST_WORDS).collect();
             return Err(Failure::Failed(if words.is_empty() { why } else { format!("{why}: {words}") }));
         }

@@ -42,7 +42,7 @@ pub(super) fn programs(plan: &Plan) -> Vec<&'static str> {
     plan.programs(&QUICK, programs::CLASSIC)
 }
 
-fn burst(plan: &Plan, program: &str) -> Cell {
+pub(super) fn burst(plan: &Plan, program: &str) -> Cell {
     cell(plan, program, "--tier o2 --profile btb:backend=burst,depth=16")
 }
 

@@ -3,8 +3,10 @@
 mod examples;
 mod fig1;
 mod fig2;
+mod fig4;
 mod fig5;
 mod fig6;
+mod headline;
 mod sec3_2;
 mod sec4_6;
 mod tab2;
@@ -26,10 +28,12 @@ pub(super) const EXPERIMENTS: &[&Experiment] = &[
     &fig1::EXPERIMENT,
     &fig2::EXPERIMENT,
     &sec3_2::EXPERIMENT,
+    &fig4::EXPERIMENT,
     &tab2::EXPERIMENT,
     &tab3::EXPERIMENT,
     &fig5::EXPERIMENT,
     &tab4::EXPERIMENT,
     &fig6::EXPERIMENT,
     &sec4_6::EXPERIMENT,
+    &headline::EXPERIMENT,
 ];

@@ -1,0 +1,195 @@
+//! Shye et al. 2005, figure 4: what sampling costs and how many paths it finds, over the period.
+
+use super::fig6;
+use crate::catalogue::overheads::{Costs, cell, in_a_line};
+use crate::catalogue::{Experiment, Findings};
+use crate::cell::{Cell, RESULT, UNAVAILABLE};
+use crate::plan::Plan;
+use crate::reduce::Reduction;
+use crate::report::model::{Axis, Chart, Figure, Line, Unit};
+use crate::results::{Results, exactly};
+use crate::verdict::Bound;
+
+pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
+    id: "pmu-fig4",
+    place: "Figure 4",
+    title: "Overhead and paths over the period",
+    says: &[
+        "The paper samples every 50,000 to 10 million cycles: that costs less than 10 % down to 500,000, about 50 % at 50,000 and 1 % at 10 million. The more often it \
+         samples, the more different paths it finds.",
+        "Here a period is named by the paper's cycles, with 50 million added. Time: 10 million cycles are 20 ms, the usual tick, for the paper does not say how fast its clock is; compiled code \
+         is left for a trace of 16 branches at each tick. The timer itself runs in the machines without profiles, too. The quick mode measures three of the seven, and 10 million in all programs of `pmu-fig6`.",
+        "Paths are what different traces of four branches show, in runs that repeat: 10 million cycles are 99,991 taken branches for the interpreter that records, so many yieldpoints for bursts, and so many branches for \
+         the processor's own records (lbr), where the host permits these; `holloway doctor` says whether it does. In proportion that is as in the paper; runs are shorter, and have less samples. Stepping through machine code (step) sees the \
+         branches that lbr would and takes a hundred times as long.",
+    ],
+    cells: |plan| {
+        let names = programs(plan);
+        let costs = measured(plan);
+        let costs = costs.iter().flat_map(|&at| names.iter().map(move |name| cost(plan, name, at)));
+        let paths = PERIODS.iter().flat_map(|of| {
+            names.iter().flat_map(move |name| BACKENDS.map(|backend| paths(name, backend, of.1)))
+        });
+        let usual = fig6::programs(plan).into_iter().map(|name| fig6::burst(plan, name));
+        costs.chain(usual).chain(paths).collect()
+    },
+    conclude,
+};
+
+/// The paper's periods in millions of cycles, as many branches or yieldpoints, and as ticks.
+const PERIODS: [(f64, u64, &str); 7] = [
+    (0.05, 499, "100us"),
+    (0.1, 997, "200us"),
+    (0.5, 4_999, "1ms"),
+    (1.0, 9_973, "2ms"),
+    (5.0, 49_999, "10ms"),
+    (10.0, 99_991, "20ms"),
+    (50.0, 499_979, "100ms"),
+];
+
+/// Positions of those that the paper has numbers for.
+const NAMED: [usize; 3] = [0, 2, 5];
+
+const BACKENDS: [&str; 3] = ["recorder", "burst", "lbr"];
+
+fn measured(plan: &Plan) -> Vec<usize> {
+    plan.pick(NAMED.to_vec(), (0..PERIODS.len()).collect())
+}
+
+/// "A few benchmarks".
+fn programs(plan: &Plan) -> Vec<&'static str> {
+    plan.programs(&["json", "richards"], &["json", "richards", "deltablue", "bounce", "cd", "list"])
+}
+
+/// 10 million cycles are what figure 6 measures.
+fn cost(plan: &Plan, program: &str, at: usize) -> Cell {
+    match at == NAMED[2] {
+        true => fig6::burst(plan, program),
+        false => cell(
+            plan,
+            program,
+            &format!("--tier o2 --timer wall:{} --profile btb:backend=burst,depth=16", PERIODS[at].2),
+        ),
+    }
+}
+
+fn paths(program: &str, backend: &str, period: u64) -> Cell {
+    let (flags, seconds) = match backend {
+        "recorder" => (format!("--iterations 1 --tier interp --profile btb:depth=4,period={period}"), 0.5),
+        "lbr" => (format!("--iterations 4 --tier o2 --profile btb:backend=lbr,depth=4,period={period}"), 0.1),
+        _ => {
+            let burst = format!("--timer virtual:{period} --profile btb:backend={backend},depth=4");
+            (format!("--iterations 4 --tier o2 {burst}"), 1.0)
+        }
+    };
+    let line = format!("bench {program} {flags} --profile-out {RESULT}");
+    let cell = Cell::counting(Reduction::Traces, &[&line], seconds);
+    if backend == "lbr" { cell.unless_refused("holloway doctor") } else { cell }
+}
+
+/// Paths over the period, a line for each program; nothing if the host does not permit it or one is missing.
+fn lines(plan: &Plan, results: &Results<'_>, backend: &str) -> Option<Vec<Line>> {
+    let line = |name: &str| {
+        let point =
+            |of: &(f64, u64, &str)| Some((of.0, results.number(&paths(name, backend, of.1), "traces")?));
+        let points: Option<Vec<(f64, f64)>> = PERIODS.iter().map(point).collect();
+        Some(Line { name: format!("{name}, {backend}"), is_paper: false, points: points? })
+    };
+    let lines: Option<Vec<Line>> = programs(plan).into_iter().map(line).collect();
+    lines.filter(|lines| !lines.is_empty())
+}
+
+/// A path more or less, or one in fifty, is chance.
+fn falls(line: &&Line) -> bool {
+    line.points.windows(2).all(|of| of[1].1 <= of[0].1 * 1.02 + 1.0)
+}
+
+fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
+    let names = programs(plan);
+    let costs: Vec<(f64, Costs)> = measured(plan)
+        .into_iter()
+        .map(|at| (PERIODS[at].0, Costs::of(results, &names, |name| cost(plan, name, at))))
+        .collect();
+    let usual = fig6::programs(plan);
+    let usual = Costs::of(results, &usual, |name| fig6::burst(plan, name));
+    let mean = |at: usize| costs.iter().find(|of| of.0 == PERIODS[at].0).and_then(|of| of.1.mean);
+    for (at, paper, bound) in [
+        (NAMED[2], "about 1 %", Bound::at_most(1.0).resolution(1.0)),
+        (NAMED[1], "less than 10 %", Bound::at_most(10.0).resolution(5.0)),
+        (NAMED[0], "about 50 %", Bound::at_most(50.0).stretch(10.0).resolution(10.0)),
+    ] {
+        let what = format!("average overhead at {} million cycles", PERIODS[at].0);
+        // The smallest number needs the most programs.
+        let measured = if at == NAMED[2] { usual.mean } else { mean(at) };
+        found.checks.number(&what, paper, bound, measured);
+    }
+    let known: Option<Vec<f64>> = NAMED.iter().map(|&at| Some(mean(at)?.value)).collect();
+    let band = costs.iter().filter_map(|of| of.1.band()).fold(0.0, f64::max);
+    let labels: Vec<String> = costs.iter().map(|of| format!("{} M", of.0)).collect();
+    found.checks.shape(
+        "sampling more often costs more",
+        "1 %, under 10 %, 50 %",
+        "in this order, but for noise",
+        known.map(|means| means.windows(2).all(|of| of[0] + band >= of[1])),
+        in_a_line(labels.iter().zip(&costs).map(|(name, of)| (name.as_str(), of.1.mean)), "not measured"),
+    );
+    let mut all = Vec::new();
+    for backend in BACKENDS.iter().filter(|name| **name != "lbr") {
+        let lines = lines(plan, results, backend);
+        let falling = lines.as_ref().map(|lines| (lines.iter().filter(falls).count(), lines.len()));
+        found.checks.shape(
+            &format!("sampling more often finds more paths: {backend}"),
+            "rising with the rate",
+            "paths do not rise with the period, but for one in fifty or a single one, in all programs",
+            falling.map(|(falling, all)| falling == all),
+            falling.map_or("not measured".into(), |(falling, all)| format!("{falling} of {all} programs")),
+        );
+        all.extend(lines.into_iter().flatten());
+    }
+    let of_processor = names.iter().flat_map(|name| PERIODS.iter().map(move |of| paths(name, "lbr", of.1)));
+    let of_processor: Option<Vec<bool>> =
+        of_processor.map(|cell| Some(!results.outcome(&cell)?.numbers.contains_key(UNAVAILABLE))).collect();
+    let counted = of_processor.map(|all| all.into_iter().filter(|&is_there| is_there).count());
+    found.checks.told(
+        "points by the processor's own records (lbr); 0 where the host does not permit them, and this is unavailable",
+        "all of its points",
+        counted.map(|count| exactly(count as f64, Unit::Count)),
+    );
+    if counted.is_some_and(|count| count > 0) {
+        all.extend(lines(plan, results, "lbr").into_iter().flatten());
+    }
+    let x =
+        || Axis { title: "period in millions of the paper's cycles".into(), unit: Unit::Count, log: true };
+    if !all.is_empty() {
+        found.figures.push(Figure {
+            id: "paths".into(),
+            title: "Paths over the period".into(),
+            caption:
+                "Different traces of four branches. Records of the processor (lbr) are there if the host permits them."
+                    .into(),
+            chart: Chart::Lines {
+                x: x(),
+                y: Axis { title: "paths".into(), unit: Unit::Count, log: true },
+                lines: all,
+            },
+        });
+    }
+    let points: Vec<(f64, f64)> =
+        costs.iter().filter_map(|(period, of)| Some((*period, of.mean?.value))).collect();
+    if !points.is_empty() {
+        let paper = vec![(0.05, 50.0), (0.5, 10.0), (10.0, 1.0)];
+        found.figures.push(Figure {
+            id: "overhead".into(),
+            title: "Overhead over the period".into(),
+            caption: "Mean over programs, of leaving compiled code for a trace at each tick. The paper's are those of its text.".into(),
+            chart: Chart::Lines {
+                x: x(),
+                y: Axis { title: "overhead".into(), unit: Unit::Percent, log: false },
+                lines: vec![
+                    Line { name: "measured".into(), is_paper: false, points },
+                    Line { name: "paper".into(), is_paper: true, points: paper },
+                ],
+            },
+        });
+    }
+}

@@ -18,7 +18,8 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
         "By the profile the filter's loop is written anew: where the mask says the same of eight pixels, these are copied as a word, or all convolved. It is up to 21 % faster with the picture of 3114 by 2376 pixels, about 30 % with one of 9265 by 7549, \
          and hardly at all with a black mask.",
         "`apps/masks8` is the filter written so by hand, `black` and `black8` are both with a mask that is black. Our language has no words in arrays of bytes: picture and mask are kept as words beside the bytes, and words are written. \
-         Both loops are compiled as hot code is; a round runs each in a process of its own, whose time is the median of the last half of its iterations. The large picture, as wide as the small one but with as many pixels as the paper's, is measured in full mode only.",
+         A round runs each in a process of its own; its time is that of the fastest of ten iterations. \
+         That is not the steady state, which is told beside it: the loop over pixels is compiled twice, and the second code was a sixth slower than the first when this was written (28 ms after 24), with a black mask as well. To compare with it would show that, and not what the restructuring gains. The large picture, as wide as the small one but with as many pixels as the paper's, is measured in full mode only.",
     ],
     cells: |plan| pictures(plan).into_iter().flat_map(|picture| cells(plan, picture)).collect(),
     conclude,
@@ -43,6 +44,11 @@ fn pictures(plan: &Plan) -> Vec<Picture> {
     plan.pick(vec![SMALL, BLACK], vec![SMALL, LARGE, Picture { rows: SMALL.rows, seconds: 2.0, ..BLACK }])
 }
 
+/// Points of percent that hardly count.
+const LITTLE: f64 = 5.0;
+/// An interval whose half is longer says nothing.
+const UNCERTAIN: f64 = 10.0;
+
 fn rounds(plan: &Plan) -> u32 {
     plan.trials.unwrap_or(plan.pick(6, 10))
 }
@@ -58,18 +64,26 @@ fn cells(plan: &Plan, picture: Picture) -> Vec<Cell> {
     (0..rounds(plan)).flat_map(|round| [0, 1].map(|which| cell(picture, which, round))).collect()
 }
 
+/// From iterations to the time of a process.
+type Time = fn(&[f64]) -> Option<f64>;
+
+/// The fastest iteration.
+fn fastest(samples: &[f64]) -> Option<f64> {
+    samples.iter().copied().reduce(f64::min)
+}
+
 /// The median of the last half of the iterations.
-fn time(results: &Results<'_>, cell: &Cell) -> Option<f64> {
-    let samples = results.outcome(cell)?.samples.get("samples_ns")?;
+fn steady(samples: &[f64]) -> Option<f64> {
     let mut last = samples[samples.len() / 2..].to_vec();
     last.sort_by(f64::total_cmp);
     last.get(last.len() / 2).copied()
 }
 
 /// By how much the restructured loop is faster: the time of the one over that of the other.
-fn faster(plan: &Plan, results: &Results<'_>, picture: Picture) -> Option<Measured> {
+fn faster(plan: &Plan, results: &Results<'_>, picture: Picture, time: Time) -> Option<Measured> {
+    let time = |cell: &Cell| time(results.outcome(cell)?.samples.get("samples_ns")?);
     let round = |round: u32| {
-        let [by_one, by_eight] = [0, 1].map(|which| time(results, &cell(picture, which, round)));
+        let [by_one, by_eight] = [0, 1].map(|which| time(&cell(picture, which, round)));
         Some((by_one? / by_eight?).ln())
     };
     let logarithms: Option<Vec<f64>> = (0..rounds(plan)).map(round).collect();
@@ -81,25 +95,35 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let paper = |key: &str| papers::number(&format!("kblpp.masked_filter.{key}"));
     let pictures = pictures(plan);
     let black = pictures.iter().copied().find(|picture| picture.programs == BLACK.programs);
-    let black = black.and_then(|picture| faster(plan, results, picture));
-    let small = faster(plan, results, SMALL);
+    let black = black.and_then(|picture| faster(plan, results, picture, fastest));
+    let small = faster(plan, results, SMALL, fastest);
     let bounds = [(SMALL, "speedup_peak_small", "up to about"), (LARGE, "speedup_large", "about")];
     for (picture, key, about) in bounds.into_iter().filter(|(picture, ..)| pictures.contains(picture)) {
         found.checks.number(
             &format!("faster by eights, {}", picture.name),
             &format!("{about} {} %", paper(key)),
-            Bound::at_least(paper(key)),
-            faster(plan, results, picture),
+            Bound::at_least(paper(key)).resolution(UNCERTAIN),
+            faster(plan, results, picture, fastest),
         );
     }
     found.checks.shape(
-        "a black mask gains less",
-        "hardly noticeable",
-        "less than half of what the small picture gains",
-        small.zip(black).map(|(small, black)| black.value < small.value / 2.0),
-        black.map_or("not measured".into(), |black| format!("{:.1} %", black.value)),
+        "the small picture gains, and a black mask does not",
+        "up to about 21 %; hardly noticeable",
+        "by more than a twentieth, and by less",
+        small.zip(black).map(|(small, black)| small.value > LITTLE && black.value.abs() <= LITTLE),
+        small.zip(black).map_or("not measured".into(), |(small, black)| {
+            format!("{:.1} %, {:.1} %", small.value, black.value)
+        }),
     );
-    let all: Vec<Option<Measured>> = pictures.iter().map(|&picture| faster(plan, results, picture)).collect();
+    for picture in &pictures {
+        found.checks.told(
+            &format!("the same in the steady state, {}", picture.name),
+            "not said which",
+            faster(plan, results, *picture, steady),
+        );
+    }
+    let all: Vec<Option<Measured>> =
+        pictures.iter().map(|&picture| faster(plan, results, picture, fastest)).collect();
     if all.iter().all(Option::is_none) {
         return;
     }

@@ -125,6 +125,8 @@ pub(super) struct Lowering<'a, 'b> {
     pub trace_frame: Option<clif::StackSlot>,
     /// The path register.
     pub path_register: Option<clif::StackSlot>,
+    /// By which of two names the last addition went to it.
+    pub path_name: i32,
     pub refusal: Option<Refusal>,
 }
 
@@ -177,6 +179,7 @@ pub fn lower(
         forest_cursor: None,
         trace_frame: None,
         path_register: None,
+        path_name: 0,
         refusal: None,
     };
     lowering.run();

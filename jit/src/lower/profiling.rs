@@ -29,10 +29,16 @@ impl Lowering<'_, '_> {
                 self.builder.ins().store(flags, number, register, 0);
             }
             Op::AddPath(more) => {
-                let (register, flags) = (self.path_register(), self.path_flags());
-                let number = self.builder.ins().uload32(flags, register, 0);
+                // The three become one instruction, as they are as wide as the word. Two names for its place take turns: by a
+                // single one, Cranelift would keep what was added in a register and store it again at the next addition. (One
+                // name for each addition would need an instruction each, before the loop.)
+                let (slot, flags) = (self.path_slot(), self.path_flags());
+                self.path_name ^= 1;
+                let name = self.path_name;
+                let register = self.builder.ins().stack_addr(types::I64, slot, name);
+                let number = self.builder.ins().load(types::I32, flags, register, -name);
                 let number = self.builder.ins().iadd_imm_s(number, more);
-                self.builder.ins().istore32(flags, number, register, 0);
+                self.builder.ins().store(flags, number, register, -name);
             }
             Op::CountPath(first) => {
                 let number = self.value(args[0]);
@@ -125,9 +131,14 @@ impl Lowering<'_, '_> {
         self.switch_to(next);
     }
 
-    fn path_register(&mut self) -> clif::Value {
+    fn path_slot(&mut self) -> clif::StackSlot {
         let slot = self.path_register.unwrap_or_else(|| self.slot::<u32>());
         self.path_register = Some(slot);
+        slot
+    }
+
+    fn path_register(&mut self) -> clif::Value {
+        let slot = self.path_slot();
         self.builder.ins().stack_addr(types::I64, slot, 0)
     }
 

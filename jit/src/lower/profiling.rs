@@ -37,7 +37,8 @@ impl Lowering<'_, '_> {
                 let name = self.path_name;
                 let register = self.builder.ins().stack_addr(types::I64, slot, name);
                 let number = self.builder.ins().load(types::I32, flags, register, -name);
-                let number = self.builder.ins().iadd_imm_s(number, more);
+                let more = self.builder.ins().iconst(types::I32, more & 0xffff_ffff);
+                let number = self.builder.ins().iadd(number, more);
                 self.builder.ins().store(flags, number, register, -name);
             }
             Op::CountPath(first) => {

@@ -21,8 +21,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
          mean ratio of such turns, over rounds that put code and objects elsewhere, with a bootstrap interval. A third machine, which is the base \
          again, shows what is noise. PEP(64,17) takes up to 64 samples, 17 yieldpoints apart at first, at every tick of 20 ms.",
         "The dearest program is often richards, with some 5 %, and not for what is added: its samples cost nothing that can be seen; when an addition became one instruction instead of three, PEP's share of its \
-         instructions fell from 16 to 8 % and the time stayed; and it is 2 % with hot placement, which adds more, and below zero with blocks in the order of the program on both sides. It is that code on edges \
-         makes other blocks, which are laid out otherwise: what the paper calls layout noise.",
+         instructions fell from 16 to 8 % and the time stayed; and it is 2 % with hot placement, which adds more, and below zero with blocks in the order of the program on both sides. That points to where blocks lie rather than to what is added: code on edges makes other blocks. It was not taken apart further.",
     ],
     cells: |plan| {
         let names = programs(plan);

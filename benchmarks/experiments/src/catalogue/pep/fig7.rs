@@ -21,8 +21,8 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
         "Here a replay compiles everything before the program begins, so that the time of a first iteration is the sum of two things that are measured in the machines of figure 6: \
          the processor time of all compilations, with and without PEP, and that of execution. From these follows the overhead of a run of any length; the number that is compared is that \
          of the paper's median run of 550 ticks, 11 seconds. These programs are much smaller than the paper's, so compilation is less of such a run; the second figure shows shorter runs.",
-        "That compilation grows by at most 5 % is what the catalogue asks for; the paper gives no number. Half of what it grows by is that more code goes through the back end, \
-         the other half are PEP's passes; the time of these for each word of bytecode says whether they are linear.",
+        "That compilation grows by at most 5 % is what the catalogue asks for; the paper gives no number. More than half of what it grows by is that more code goes through the back end, \
+         most of the rest are PEP's passes; the time of these for each word of bytecode says whether they are linear.",
     ],
     cells: |plan| {
         let executed = fig6::programs(plan).into_iter().map(|name| fig6::sampling(64, 17).cell(plan, name));

@@ -124,6 +124,14 @@ mod tests {
     }
 
     #[test]
+    fn a_refusal_does_not_make_another_cell() {
+        let cell = Cell::counting(Reduction::Traces, &["run a.hol"], 1.0);
+        let refusable = cell.clone().unless_refused("not here");
+        assert_eq!((cell.key(), refusable.refusal), (refusable.key(), Some("not here")));
+        assert_eq!(Outcome::unavailable().numbers.get(UNAVAILABLE), Some(&1.0));
+    }
+
+    #[test]
     fn shards_are_numbered_from_one() {
         assert_eq!("2/4".parse(), Ok(Shard { number: 2, of: 4 }));
         for wrong in ["0/4", "5/4", "1", "1/0", "a/b", "", "/"] {

@@ -70,7 +70,9 @@ pub fn back_edges(code: &MethodCode) -> BTreeSet<(BlockId, BlockId)> {
                     open[from.index()] = false;
                     way.pop();
                 }
-                Some(to) if open[to.index()] => drop(found.insert((from, to))),
+                Some(to) if open[to.index()] => {
+                    found.insert((from, to));
+                }
                 Some(to) if !seen[to.index()] => {
                     (seen[to.index()], open[to.index()]) = (true, true);
                     way.push((to, 0));

@@ -25,7 +25,7 @@ impl Noise {
     pub fn new(percent: u32, seed: u64) -> Result<Self, OutOfRange> {
         let percent = u64::from(within("noise in percent", percent, 0, 100)?);
         // Not the numbers of the distances between samples.
-        Ok(Self { percent, random: SplitMix64(seed ^ 0x6e6f_6973_65) })
+        Ok(Self { percent, random: SplitMix64(seed ^ 0x006e_6f69_7365) })
     }
 
     /// Disturbs some of these; how many.

@@ -81,9 +81,9 @@ mod tests {
         };
         assert_eq!(verdict(|_| ()), Verdict::Reproduced);
         let changes: [fn(&mut BTreeMap<String, f64>); 3] = [
-            |all| drop(all.insert("BCE".into(), 49.0)),
-            |all| drop(all.insert("BDE".into(), 1.0)),
-            |all| drop(all.remove("BCE")),
+            |all| _ = all.insert("BCE".into(), 49.0),
+            |all| _ = all.insert("BDE".into(), 1.0),
+            |all| _ = all.remove("BCE"),
         ];
         for wrong in changes {
             assert_eq!(verdict(wrong), Verdict::NotReproduced);

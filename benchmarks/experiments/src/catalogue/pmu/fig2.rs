@@ -20,8 +20,11 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     conclude: |_, results, found| conclude(results, found),
 };
 
+/// A part of an example, what it is, and what the paper says of it.
+type PartSaid = (&'static str, &'static str, &'static str);
+
 /// Examples, their parts, and what the paper says of them.
-const PARTS: [(&str, &[(&str, &str, &str)]); 3] = [
+const PARTS: [(&str, &[PartSaid]); 3] = [
     (
         "pmu-1",
         &[("initial", "partial paths of three traces", "a picture"), ("extended", "extended", "a picture")],

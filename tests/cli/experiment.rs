@@ -215,3 +215,55 @@ fn stores_of_others_are_refused_with_the_way_out() {
     let seen = run(&one, Path::new(&diary));
     assert!(seen.code == Some(2) && seen.err.contains("cannot make the folder"), "{}", seen.err);
 }
+
+#[test]
+fn numbers_of_a_report_follow_from_its_store() {
+    let python = |arguments: &[&str]| {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benchmarks/experiments/recompute.py");
+        std::process::Command::new("python3").arg(script).args(arguments).output()
+    };
+    if python(&[]).is_err() {
+        println!("skipped: there is no python3");
+        return;
+    }
+    let store = fresh("recomputed");
+    let ids = ["kblpp-fig15", "kblpp-fig17", "kblpp-fig13", "pep-sec3.4-placement", "pep-fig1-2-3-4-5"];
+    run(&[&["experiment", "run"], &ids[..], &["--programs", "sieve,towers"]].concat(), &store);
+    let name = store.to_string_lossy();
+    let report =
+        [&["experiment", "report", &*name], &ids[..], &["--programs", "sieve,towers"]].concat();
+    assert_eq!(holloway(&report).code, Some(0));
+    let seen = |arguments: &[&str]| {
+        let seen = python(arguments).expect("it was found before");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (seen.status.code(), text(&seen.stdout), text(&seen.stderr))
+    };
+    let (code, out, err) = seen(&[&name]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(out.contains("4 agree, 0 differ, 0 are not recomputed"), "{out}");
+    assert!(!out.contains("nan"), "{out}");
+
+    let text = std::fs::read_to_string(store.join("report.json")).expect("it was written");
+    let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let checks = value["papers"].as_array_mut().into_iter().flatten();
+    let checks = checks.flat_map(|paper| paper["experiments"].as_array_mut().into_iter().flatten());
+    let mut checks = checks.flat_map(|of| of["checks"].as_array_mut().into_iter().flatten());
+    let check = checks.find(|check| check["measured"].is_object()).expect("one is a number");
+    let measured = check["measured"]["value"].as_f64().expect("a number");
+    check["measured"]["value"] = serde_json::json!(measured * 1.01);
+    let falsified = store.join("falsified.json");
+    std::fs::write(&falsified, value.to_string()).expect("the folder is ours");
+    let (code, out, _) = seen(&[&name, &falsified.to_string_lossy()]);
+    assert_eq!(code, Some(1), "{out}");
+    assert!(out.contains("3 agree, 1 differ"), "{out}");
+
+    let cells = store.join("cells.jsonl");
+    let whole = std::fs::read_to_string(&cells).expect("a store");
+    std::fs::write(&cells, format!("{whole}{{\"cell\": \"torn")).expect("the folder is ours");
+    let (code, out, err) = seen(&[&name]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(err.contains("the last line is torn"), "{err}");
+    let (code, _, err) = seen(&[&folder("recomputed").join("nowhere").to_string_lossy()]);
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("cannot read the store"), "{err}");
+}

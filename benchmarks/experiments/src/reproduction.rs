@@ -59,6 +59,7 @@ fn conclude(of: &Experiment, plan: &Plan, results: &Results<'_>) -> model::Exper
         failures: failures.collect(),
         command: format!("holloway experiment run {} --{}{}", of.id, plan.mode, seed(plan)),
         seconds: keys.iter().map(|key| results.seconds(key)).sum(),
+        cells: keys,
     }
 }
 

@@ -93,6 +93,7 @@ fn experiment(sketch: Sketch, checks: Vec<Check>, figures: Vec<Figure>) -> Exper
         checks,
         figures,
         failures: Vec::new(),
+        cells: Vec::new(),
         command: format!("holloway experiment run {id} --quick --seed 1"),
         seconds: 83.0,
     }

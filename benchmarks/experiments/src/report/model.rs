@@ -74,6 +74,9 @@ pub struct Experiment {
     pub figures: Vec<Figure>,
     /// Cells that failed, with the error.
     pub failures: Vec<(String, String)>,
+    /// All its cells, as the store calls them: what its checks are made of.
+    #[serde(default)]
+    pub cells: Vec<String>,
     /// The command that makes it again.
     pub command: String,
     /// How long its cells took.

@@ -230,8 +230,7 @@ fn numbers_of_a_report_follow_from_its_store() {
     let ids = ["kblpp-fig15", "kblpp-fig17", "kblpp-fig13", "pep-sec3.4-placement", "pep-fig1-2-3-4-5"];
     run(&[&["experiment", "run"], &ids[..], &["--programs", "sieve,towers"]].concat(), &store);
     let name = store.to_string_lossy();
-    let report =
-        [&["experiment", "report", &*name], &ids[..], &["--programs", "sieve,towers"]].concat();
+    let report = [&["experiment", "report", &*name], &ids[..], &["--programs", "sieve,towers"]].concat();
     assert_eq!(holloway(&report).code, Some(0));
     let seen = |arguments: &[&str]| {
         let seen = python(arguments).expect("it was found before");

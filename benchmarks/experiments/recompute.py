@@ -469,6 +469,10 @@ RECIPES = {
         "average overhead of a trace at each tick": costs("--tier o2 --profile btb:backend=burst,depth=16"),
         "average accuracy with 4 branches": lambda cells: by_depth(cells, 4),
     },
+    "pmu-headline": {
+        "average accuracy of a trace at each tick, by count flow": average("traces.count.accuracy", "accuracy"),
+        "its average overhead": costs("--tier o2 --profile btb:backend=burst,depth=16"),
+    },
     "pmu-sec4.6": {"false flow, expectation-maximisation relative to equal division, of the means": false_flow},
     "kblpp-fig13": {
         "roots, of all different paths, the program and k with fewest": lambda cells: min(over("roots", "forest.roots")(cells)),

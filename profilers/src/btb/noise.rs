@@ -37,9 +37,8 @@ impl Noise {
             }
             disturbed += 1;
             match (self.random.below(4), &mut branch.source) {
-                (0, Place::At { block, .. }) => *block = BlockId(block.0.saturating_add(1)),
                 (1, Place::At { block, .. }) if block.0 > 0 => *block = BlockId(block.0 - 1),
-                (1, Place::At { block, .. }) => *block = BlockId(block.0.saturating_add(1)),
+                (0 | 1, Place::At { block, .. }) => *block = BlockId(block.0.saturating_add(1)),
                 _ => branch.target = Place::Missing,
             }
         }

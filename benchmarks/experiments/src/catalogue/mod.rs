@@ -4,6 +4,7 @@
 pub mod accuracies;
 pub mod overheads;
 pub mod programs;
+pub mod tables;
 
 mod cbs;
 mod kblpp;

@@ -160,13 +160,7 @@ fn forest(value: &Value) -> Result<Outcome, String> {
     flatten("", &iterated["statistics"], &mut outcome);
     let k = iterated["k"].as_u64().ok_or_else(lacks("forest"))?;
     outcome.numbers.insert("k".into(), k as f64);
-    let mut trie: BTreeMap<Vec<u64>, u64> = BTreeMap::new();
-    for sequence in iterated["sequences"].as_array().ok_or_else(lacks("sequences"))? {
-        let numbers = sequence["numbers"].as_array().ok_or_else(lacks("numbers"))?;
-        let version = sequence["version"].as_u64().unwrap_or_default();
-        let key = std::iter::once(version).chain(numbers.iter().filter_map(Value::as_u64)).collect();
-        *trie.entry(key).or_default() += sequence["count"].as_u64().unwrap_or_default();
-    }
+    let trie = sequences::trie(iterated)?;
     let mut children: BTreeMap<&[u64], u64> = BTreeMap::new();
     for key in trie.keys().filter(|key| key.len() > 2) {
         *children.entry(&key[..key.len() - 1]).or_default() += 1;

@@ -24,14 +24,7 @@ pub fn reduce(value: &Value) -> Result<Outcome, String> {
     let k = iterated["k"].as_f64().ok_or_else(lacks("forest"))?;
     outcome.numbers.insert("k".into(), k);
     outcome.numbers.extend(iterated["statistics"]["items"].as_f64().map(|items| ("items".into(), items)));
-    // A version and the numbers of its paths.
-    let mut trie: BTreeMap<Vec<u64>, u64> = BTreeMap::new();
-    for sequence in iterated["sequences"].as_array().ok_or_else(lacks("sequences"))? {
-        let numbers = sequence["numbers"].as_array().ok_or_else(lacks("numbers"))?;
-        let version = sequence["version"].as_u64().unwrap_or_default();
-        let key = std::iter::once(version).chain(numbers.iter().filter_map(Value::as_u64)).collect();
-        *trie.entry(key).or_default() += sequence["count"].as_u64().unwrap_or_default();
-    }
+    let trie = trie(iterated)?;
     let mut roots: Vec<(u64, &Vec<u64>)> =
         trie.iter().filter(|(key, _)| key.len() == 2).map(|(key, &count)| (count, key)).collect();
     roots.sort_by(|a, b| b.cmp(a));
@@ -52,6 +45,18 @@ pub fn reduce(value: &Value) -> Result<Outcome, String> {
     }
     places(value, &used, &mut outcome);
     Ok(outcome)
+}
+
+/// How often each sequence was executed: a version and the numbers of its paths.
+pub fn trie(iterated: &Value) -> Result<BTreeMap<Vec<u64>, u64>, String> {
+    let mut trie = BTreeMap::new();
+    for sequence in iterated["sequences"].as_array().ok_or_else(lacks("sequences"))? {
+        let numbers = sequence["numbers"].as_array().ok_or_else(lacks("numbers"))?;
+        let version = sequence["version"].as_u64().unwrap_or_default();
+        let key = std::iter::once(version).chain(numbers.iter().filter_map(Value::as_u64)).collect();
+        *trie.entry(key).or_default() += sequence["count"].as_u64().unwrap_or_default();
+    }
+    Ok(trie)
 }
 
 /// The lines of the paths in use, and the names of their files.

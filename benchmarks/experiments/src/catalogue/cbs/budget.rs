@@ -130,19 +130,32 @@ pub fn best(
 /// The costs of a grid beside the paper's.
 pub fn figure(prices: &Prices, (samples, strides): (&[u32], &[u32]), paper: Vec<Vec<Option<f64>>>) -> Figure {
     let row = |&samples: &u32| strides.iter().map(|&stride| Some(prices.overhead(samples, stride))).collect();
+    let caption = "From what a sample and a skip cost, with ticks of 10 ms. Where windows are longer than ticks it is less than that.";
+    let measured = samples.iter().map(row).collect();
+    grid("overhead", ["Overhead", caption], (samples, strides), [measured, paper], true)
+}
+
+/// A grid over samples and strides: its title and caption, and what was measured beside the paper's.
+pub fn grid(
+    id: &str,
+    [title, caption]: [&str; 2],
+    (samples, strides): (&[u32], &[u32]),
+    [measured, paper]: [Vec<Vec<Option<f64>>>; 2],
+    less_is_better: bool,
+) -> Figure {
     Figure {
-        id: "overhead".into(),
-        title: "Overhead".into(),
-        caption: "From what a sample and a skip cost, with ticks of 10 ms. Where windows are longer than ticks it is less than that.".into(),
+        id: id.into(),
+        title: title.into(),
+        caption: caption.into(),
         chart: Chart::Heat {
             unit: Unit::Percent,
             row_title: "samples for each tick".into(),
             column_title: "stride".into(),
             rows: samples.iter().map(u32::to_string).collect(),
             columns: strides.iter().map(u32::to_string).collect(),
-            measured: samples.iter().map(row).collect(),
+            measured,
             paper,
-            less_is_better: true,
+            less_is_better,
         },
     }
 }

@@ -6,7 +6,7 @@ use crate::catalogue::{Experiment, Findings, programs};
 use crate::cell::Cell;
 use crate::papers;
 use crate::plan::Plan;
-use crate::report::model::{Chart, Figure, Unit};
+use crate::report::model::Unit;
 use crate::results::{Results, exactly, mean};
 use crate::verdict::Bound;
 
@@ -162,21 +162,8 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings, table: &st
         &format!("{default} %"),
         first.map(|value| exactly(value, Unit::Percent)),
     );
-    found.figures.push(Figure {
-        id: "grid".into(),
-        title: "Accuracy of call graphs".into(),
-        caption: "Overlap with the exact call graph, a mean over programs.".into(),
-        chart: Chart::Heat {
-            unit: Unit::Percent,
-            row_title: "samples for each tick".into(),
-            column_title: "stride".into(),
-            rows: samples.iter().map(u32::to_string).collect(),
-            columns: strides.iter().map(u32::to_string).collect(),
-            measured,
-            paper,
-            less_is_better: false,
-        },
-    });
+    let title = ["Accuracy of call graphs", "Overlap with the exact call graph, a mean over programs."];
+    found.figures.push(budget::grid("grid", title, (&samples, &strides), [measured, paper], false));
 }
 
 /// What accuracy costs.

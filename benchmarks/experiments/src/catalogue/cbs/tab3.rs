@@ -2,11 +2,12 @@
 
 use crate::catalogue::accuracies;
 use crate::catalogue::overheads::{Costs, cell as cost};
+use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings, programs};
 use crate::cell::Cell;
 use crate::papers;
 use crate::plan::Plan;
-use crate::report::model::{self, Chart, Figure, Unit};
+use crate::report::model::Unit;
 use crate::results::{Results, exactly, mean};
 use crate::verdict::{Bound, shown};
 
@@ -120,17 +121,14 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
             format!("{name}, {}", shown(cost.value, Unit::Percent))
         }),
     );
-    let number = |value: f64| model::Cell::Number(exactly(value, Unit::Percent));
-    let row = |(name, values): &(String, [f64; 3])| {
-        std::iter::once(model::Cell::Text(name.clone())).chain(values.map(number)).collect()
-    };
-    found.figures.push(Figure {
-        id: "accuracy".into(),
-        title: "Accuracy of call graphs".into(),
-        caption: "Overlap with the exact call graph of the same program.".into(),
-        chart: Chart::Table {
-            columns: ["run", "timer", "CBS(3,16)", "CBS(7,16)"].map(String::from).into(),
-            rows: rows.iter().map(row).collect(),
-        },
-    });
+    let number = |value: f64| entry(Some(value), Unit::Percent);
+    let row =
+        |(name, values): &(String, [f64; 3])| std::iter::once(text(name)).chain(values.map(number)).collect();
+    found.figures.push(table(
+        "accuracy",
+        "Accuracy of call graphs",
+        "Overlap with the exact call graph of the same program.",
+        &["run", "timer", "CBS(3,16)", "CBS(7,16)"],
+        rows.iter().map(row).collect(),
+    ));
 }

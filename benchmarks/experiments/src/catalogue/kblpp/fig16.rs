@@ -1,6 +1,7 @@
 //! D'Elia and Demetrescu 2013, figure 16: counters of the hardware.
 
 use super::forest;
+use crate::catalogue::tables::{table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::Cell;
 use crate::plan::Plan;
@@ -130,12 +131,13 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         PROGRAMS.iter().filter_map(|program| row(plan, results, program)).collect();
     if !rows.is_empty() {
         let columns = ["", "nodes", "lines, objects", "lines, arrays", "bytes, objects", "bytes, arrays"];
-        found.figures.push(Figure {
-            id: "lines".into(),
-            title: "Different lines of 64 bytes, and bytes touched, with the largest k".into(),
-            caption: "All together; the nodes are the same.".into(),
-            chart: Chart::Table { columns: columns.map(String::from).to_vec(), rows },
-        });
+        found.figures.push(table(
+            "lines",
+            "Different lines of 64 bytes, and bytes touched, with the largest k",
+            "All together; the nodes are the same.",
+            &columns,
+            rows,
+        ));
     }
 }
 
@@ -146,7 +148,7 @@ fn row(plan: &Plan, results: &Results<'_>, program: &Program) -> Option<Vec<Tabl
         Some(TableCell::Number(exactly(number, unit)))
     };
     Some(vec![
-        TableCell::Text(program.name.into()),
+        text(program.name),
         number("arena.K.nodes", Unit::Count)?,
         number("linked.K.lines", Unit::Count)?,
         number("arena.K.lines", Unit::Count)?,

@@ -2,12 +2,13 @@
 
 use super::places::{Mark, Version};
 use super::tree::{figure, percent, trees};
+use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::{Cell, RESULT};
 use crate::papers;
 use crate::plan::Plan;
 use crate::reduce::Reduction;
-use crate::report::model::{Cell as TableCell, Chart, Figure, Unit};
+use crate::report::model::Unit;
 use crate::results::{Results, exactly};
 use crate::verdict::Bound;
 
@@ -152,15 +153,13 @@ fn conclude(_: &Plan, results: &Results<'_>, found: &mut Findings) {
     let drawn = trees(&version.counts, &roots, [0.01, 0.01], &name);
     let caption = "Figure 6: on each line the share of the parent and, in brackets, of the root. What has less than 0.01 % is left out.";
     found.figures.push(figure("forest", "The forest of ten iterations of the filter's loop", caption, drawn));
-    let cell = |value: f64| TableCell::Number(exactly(value, Unit::Percent));
-    let row = |at: usize| {
-        vec![TableCell::Text(NAMES[at].0.into()), cell(paper[at]), cell(truth[at]), cell(seen[at])]
-    };
-    let columns = ["", "paper", "the mask", "the profile"].map(String::from).to_vec();
-    found.figures.push(Figure {
-        id: "percentages".into(),
-        title: "Percentages".into(),
-        caption: "Of the paper's picture, of the mask as it was made, and as the forest has them.".into(),
-        chart: Chart::Table { columns, rows: (0..NAMES.len()).map(row).collect() },
-    });
+    let cell = |value: f64| entry(Some(value), Unit::Percent);
+    let row = |at: usize| vec![text(NAMES[at].0), cell(paper[at]), cell(truth[at]), cell(seen[at])];
+    found.figures.push(table(
+        "percentages",
+        "Percentages",
+        "Of the paper's picture, of the mask as it was made, and as the forest has them.",
+        &["", "paper", "the mask", "the profile"],
+        (0..NAMES.len()).map(row).collect(),
+    ));
 }

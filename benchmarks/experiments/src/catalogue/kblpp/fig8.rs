@@ -2,11 +2,12 @@
 
 use super::places::{Mark, Version};
 use super::tree::{Counts, counts, percent};
+use crate::catalogue::tables::{table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::{Cell, RESULT};
 use crate::plan::Plan;
 use crate::reduce::Reduction;
-use crate::report::model::{Cell as TableCell, Chart, Figure, Unit};
+use crate::report::model::{Cell as TableCell, Unit};
 use crate::results::{Results, exactly};
 use crate::verdict::Bound;
 
@@ -162,7 +163,7 @@ fn conclude(_: &Plan, results: &Results<'_>, found: &mut Findings) {
     let rows = entries.iter().flat_map(|(kind, loops)| {
         loops.iter().filter_map(move |(name, of)| {
             let shares = of.as_ref()?.shares().map(|share| TableCell::Number(exactly(share, Unit::Percent)));
-            Some([TableCell::Text(format!("{name}, {kind}"))].into_iter().chain(shares).collect())
+            Some([text(&format!("{name}, {kind}"))].into_iter().chain(shares).collect())
         })
     });
     let rows: Vec<Vec<TableCell>> = rows.collect();
@@ -170,10 +171,11 @@ fn conclude(_: &Plan, results: &Results<'_>, found: &mut Findings) {
         return;
     }
     let columns = ["", "one way", "other way", "pairs of the same way", "pairs of different ways"];
-    found.figures.push(Figure {
-        id: "shares".into(),
-        title: "Paths of one iteration and of two".into(),
-        caption: "Of all turns, and of all pairs of turns.".into(),
-        chart: Chart::Table { columns: columns.map(String::from).to_vec(), rows },
-    });
+    found.figures.push(table(
+        "shares",
+        "Paths of one iteration and of two",
+        "Of all turns, and of all pairs of turns.",
+        &columns,
+        rows,
+    ));
 }

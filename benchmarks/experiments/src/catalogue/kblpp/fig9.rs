@@ -2,12 +2,13 @@
 
 use super::places::{Mark, Version};
 use super::tree::{figure, percent, trees};
+use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::{Cell, RESULT};
 use crate::papers;
 use crate::plan::Plan;
 use crate::reduce::Reduction;
-use crate::report::model::{Cell as TableCell, Chart, Figure, Unit};
+use crate::report::model::Unit;
 use crate::results::{Results, exactly};
 use crate::verdict::Bound;
 
@@ -119,16 +120,12 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         &caption,
         drawn,
     ));
-    let row = |&(share, path): &(f64, u64)| {
-        vec![TableCell::Text(path.to_string()), TableCell::Number(exactly(share, Unit::Percent))]
-    };
-    found.figures.push(Figure {
-        id: "next".into(),
-        title: format!("What follows path {root}"),
-        caption: "Of all its executions.".into(),
-        chart: Chart::Table {
-            columns: ["path", "share"].map(String::from).to_vec(),
-            rows: rows.iter().take(6).map(row).collect(),
-        },
-    });
+    let row = |&(share, path): &(f64, u64)| vec![text(&path.to_string()), entry(Some(share), Unit::Percent)];
+    found.figures.push(table(
+        "next",
+        format!("What follows path {root}"),
+        "Of all its executions.",
+        &["path", "share"],
+        rows.iter().take(6).map(row).collect(),
+    ));
 }

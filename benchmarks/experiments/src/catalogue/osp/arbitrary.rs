@@ -1,6 +1,6 @@
 //! Oren, Matias and Sagiv 2002, section 3.1: subpaths of arbitrary lengths.
 
-use super::runs::{entry, table, text};
+use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::{Cell, RESULT};
 use crate::plan::Plan;

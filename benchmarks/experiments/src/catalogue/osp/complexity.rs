@@ -1,7 +1,8 @@
 //! Oren, Matias and Sagiv 2002, section 2.2: what skipping, sampling and thinning cost for a block.
 
 use super::rates::{TIMED, cost, costs, sampling};
-use super::runs::{RUNS, Run, entry, table, text, thinned};
+use super::runs::{RUNS, Run, thinned};
+use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::plan::Plan;
 use crate::report::model::Unit;

@@ -1,6 +1,7 @@
 //! Oren, Matias and Sagiv 2002, section 3, encoding: what different subpaths with the same identity do.
 
-use super::runs::{RUNS, Run, counted, entry, table, text};
+use super::runs::{RUNS, Run, counted};
+use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::plan::Plan;
 use crate::report::model::Unit;

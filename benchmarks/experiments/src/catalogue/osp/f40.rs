@@ -1,7 +1,7 @@
 //! Oren, Matias and Sagiv 2002, section 3.1: FFT at a rate of 40, and at others.
 
 use super::rates::{TIMED, cost, costs, sampling};
-use super::runs::{entry, table, text};
+use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::Cell;
 use crate::papers;

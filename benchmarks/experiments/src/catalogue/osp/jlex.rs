@@ -1,6 +1,6 @@
 //! Oren, Matias and Sagiv 2002, section 1.2: the hottest subpaths of JLex.
 
-use super::runs::{entry, table, text};
+use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::Cell;
 use crate::papers;

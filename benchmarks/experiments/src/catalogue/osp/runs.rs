@@ -4,8 +4,6 @@ use crate::cell::{Cell, RESULT};
 use crate::papers;
 use crate::plan::Plan;
 use crate::reduce::Reduction;
-use crate::report::model::{Cell as TableCell, Chart, Figure, Unit};
-use crate::results::exactly;
 
 /// A program and how it is run.
 pub(super) struct Run {
@@ -81,30 +79,4 @@ fn cell(run: &Run, flags: &str, profilers: &str, seconds: f64) -> Cell {
 pub(super) fn paper_number(table: &str, program: &str, column: usize) -> Option<f64> {
     let rows = papers::at(&format!("osp.{table}.rows")).as_array()?;
     rows.iter().find(|row| row[0] == program)?[column].as_f64()
-}
-
-/// A table with numbers, some of which are missing.
-pub(super) fn table(
-    id: &str,
-    title: &str,
-    caption: &str,
-    columns: &[&str],
-    rows: Vec<Vec<TableCell>>,
-) -> Figure {
-    let columns = columns.iter().map(|column| column.to_string()).collect();
-    let (id, title, caption) = (id.to_string(), title.to_string(), caption.to_string());
-    Figure { id, title, caption, chart: Chart::Table { columns, rows } }
-}
-
-/// A number in a table.
-pub(super) fn entry(value: Option<f64>, unit: Unit) -> TableCell {
-    match value {
-        Some(value) => TableCell::Number(exactly(value, unit)),
-        None => TableCell::Text("-".into()),
-    }
-}
-
-/// Text in a table.
-pub(super) fn text(text: &str) -> TableCell {
-    TableCell::Text(text.into())
 }

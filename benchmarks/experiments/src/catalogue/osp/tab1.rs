@@ -1,6 +1,7 @@
 //! Oren, Matias and Sagiv 2002, table 1: how large the inputs are.
 
-use super::runs::{RUNS, Run, counted, entry, paper_number, table, text};
+use super::runs::{RUNS, Run, counted, paper_number};
+use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::plan::Plan;
 use crate::report::model::Unit;

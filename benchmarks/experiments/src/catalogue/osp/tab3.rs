@@ -1,6 +1,7 @@
 //! Oren, Matias and Sagiv 2002, table 3: samples, different ones, and the rate at the end.
 
-use super::runs::{RUNS, Run, entry, paper_number, table, text, thinned};
+use super::runs::{RUNS, Run, paper_number, thinned};
+use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::plan::Plan;
 use crate::report::model::Unit;

@@ -1,11 +1,12 @@
 //! Oren, Matias and Sagiv 2002, table 5: accuracy on FFT.
 
+use crate::catalogue::tables::{table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::Cell;
 use crate::papers;
 use crate::plan::Plan;
 use crate::reduce::Reduction;
-use crate::report::model::{Cell as TableCell, Chart, Figure, Unit};
+use crate::report::model::{Cell as TableCell, Unit};
 use crate::results::{Results, exactly};
 use crate::verdict::{Bound, shown};
 
@@ -66,13 +67,12 @@ fn conclude(_: &Plan, results: &Results<'_>, found: &mut Findings) {
     );
     let percent = |value: Option<f64>| match value {
         Some(value) => TableCell::Number(exactly(value * 100.0, Unit::Percent)),
-        None => TableCell::Text("not measured".into()),
+        None => text("not measured"),
     };
     let row = |(at, (name, _)): (usize, &(&str, &str))| {
         let of = |name: &str| percent(number(at, name));
-        let name = TableCell::Text(name.to_string());
         vec![
-            name,
+            text(name),
             of("top5.recall"),
             of("top5.error"),
             of("top10.recall"),
@@ -80,14 +80,12 @@ fn conclude(_: &Plan, results: &Results<'_>, found: &mut Findings) {
             of("top20.recall"),
         ]
     };
-    let columns =
-        ["", "recall of 5", "mean error", "recall of 10", "mean error", "recall of 20"].map(String::from);
-    found.figures.push(Figure {
-        id: "accuracy".into(),
-        title: "The hottest subpaths by sample and in truth".into(),
-        caption: "Recall: how many of the first N of the sample are among the N hottest. In the last row, subpaths that the exclusive or of their blocks \
-                  confuses count as one, in the sample and in truth."
-            .into(),
-        chart: Chart::Table { columns: columns.into(), rows: CONFIGURATIONS.iter().enumerate().map(row).collect() },
-    });
+    found.figures.push(table(
+        "accuracy",
+        "The hottest subpaths by sample and in truth",
+        "Recall: how many of the first N of the sample are among the N hottest. In the last row, subpaths that the exclusive or of their blocks \
+         confuses count as one, in the sample and in truth.",
+        &["", "recall of 5", "mean error", "recall of 10", "mean error", "recall of 20"],
+        CONFIGURATIONS.iter().enumerate().map(row).collect(),
+    ));
 }

@@ -1,6 +1,6 @@
 //! Oren, Matias and Sagiv 2002, table 6: what is known while the program runs.
 
-use super::runs::{entry, table, text};
+use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::Cell;
 use crate::papers;

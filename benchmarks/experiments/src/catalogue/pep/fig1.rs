@@ -1,9 +1,10 @@
 //! Bond and McKinley 2005, figures 1 to 5: how paths are numbered, and which opportunities are sampled.
 
+use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::{Cell, Outcome};
 use crate::reduce::Reduction;
-use crate::report::model::{Cell as TableCell, Chart, Figure, Unit};
+use crate::report::model::{Cell as TableCell, Figure, Unit};
 use crate::results::{Results, exactly};
 use crate::vectors::{self, Expected, Vector};
 use std::collections::BTreeMap;
@@ -128,7 +129,6 @@ impl Seen {
 
     /// The instrumented method, the values and the paths beside each other; or the samples.
     fn figure(&self, vector: &Vector, variant: &str) -> Figure {
-        let text = |text: &str| TableCell::Text(text.into());
         let (columns, rows): (&[&str], Vec<Vec<TableCell>>) = if self.ticks.is_empty() {
             let paths = &self.expected.paths;
             let value = |line: &str| {
@@ -161,7 +161,7 @@ impl Seen {
             (&["block or edge", "value", "code", "number", "path"], rows)
         } else {
             let row = |(tick, list): (&u32, &Vec<f64>)| {
-                vec![TableCell::Number(exactly(f64::from(*tick), Unit::Count)), text(&listed(list))]
+                vec![entry(Some(f64::from(*tick)), Unit::Count), text(&listed(list))]
             };
             (
                 &["tick just before", "sampled"],
@@ -184,12 +184,13 @@ impl Seen {
                 )
             }
         };
-        Figure {
-            id: format!("{}-{}", vector.name, variant.replace(' ', "-")),
-            title: format!("{}: {}; {variant}", vector.name, vector.title),
+        table(
+            format!("{}-{}", vector.name, variant.replace(' ', "-")),
+            format!("{}: {}; {variant}", vector.name, vector.title),
             caption,
-            chart: Chart::Table { columns: columns.iter().map(|of| of.to_string()).collect(), rows },
-        }
+            columns,
+            rows,
+        )
     }
 }
 

@@ -3,12 +3,13 @@
 use super::accuracy::{self, CONFIGURATIONS};
 use crate::catalogue::accuracies::{self, Measure, means};
 use crate::catalogue::overheads::{bars, categories, paper_mean};
+use crate::catalogue::tables::table;
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::Cell;
 use crate::papers;
 use crate::plan::Plan;
 use crate::reduce::Reduction;
-use crate::report::model::{self, Chart, Figure, Unit};
+use crate::report::model::{self, Figure, Unit};
 use crate::results::{Results, exactly, median};
 use crate::verdict::{Bound, shown};
 
@@ -142,15 +143,11 @@ fn hot_paths(plan: &Plan, results: &Results<'_>) -> Option<Figure> {
         ])
     };
     let rows = accuracy::programs(plan).iter().map(row).collect::<Option<Vec<_>>>()?;
-    Some(Figure {
-        id: "hot".into(),
-        title: "Hot paths".into(),
-        caption: "Paths with more than 0.125 % of all flow, their share of the flow, and how many of them each profile has among as many.".into(),
-        chart: Chart::Table {
-            columns: ["program", "hot paths", "their flow", "found by the timer", "found by PEP(64,17)"]
-                .map(String::from)
-                .into(),
-            rows,
-        },
-    })
+    Some(table(
+        "hot",
+        "Hot paths",
+        "Paths with more than 0.125 % of all flow, their share of the flow, and how many of them each profile has among as many.",
+        &["program", "hot paths", "their flow", "found by the timer", "found by PEP(64,17)"],
+        rows,
+    ))
 }

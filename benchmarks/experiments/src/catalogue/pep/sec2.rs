@@ -3,12 +3,13 @@
 use super::{fig6, sec5_1};
 use crate::catalogue::accuracies::{self, paths};
 use crate::catalogue::overheads::{Costs, cell as cost, in_a_line};
+use crate::catalogue::tables::{table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::Cell;
 use crate::papers;
 use crate::plan::Plan;
 use crate::reduce::Reduction;
-use crate::report::model::{Cell as TableCell, Chart, Figure, Measured, Unit};
+use crate::report::model::{Cell as TableCell, Figure, Measured, Unit};
 use crate::results::{Results, exactly, mean};
 use crate::verdict::{Bound, shown};
 
@@ -225,16 +226,15 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
             ],
         ),
     ];
-    found.figures.push(table(&names, &rows));
+    found.figures.push(techniques(&names, &rows));
 }
 
-fn table(names: &[&str], rows: &[Row]) -> Figure {
+fn techniques(names: &[&str], rows: &[Row]) -> Figure {
     let line = |row: &Row| {
         let here = |of: Option<Measured>| match of {
             Some(measured) => TableCell::Number(measured),
-            None => TableCell::Text(if row.is_built { "-" } else { "not built" }.into()),
+            None => text(if row.is_built { "-" } else { "not built" }),
         };
-        let text = |text: &str| TableCell::Text(text.into());
         vec![
             text(row.technique),
             here(row.overhead),
@@ -252,18 +252,16 @@ fn table(names: &[&str], rows: &[Row]) -> Figure {
         "overhead reported",
         "accuracy reported",
     ];
-    Figure {
-        id: "techniques".into(),
-        title: "Techniques, what they cost and how accurate they are".into(),
-        caption: format!(
+    table(
+        "techniques",
+        "Techniques, what they cost and how accurate they are",
+        format!(
             "Means over {}. Accuracies by different measures cannot be compared. Four branches are what the paper's hardware had; their cost was not measured apart from that of sixteen.",
             names.join(", ")
         ),
-        chart: Chart::Table {
-            columns: columns.map(String::from).into(),
-            rows: rows.iter().map(line).collect(),
-        },
-    }
+        &columns,
+        rows.iter().map(line).collect(),
+    )
 }
 
 #[cfg(test)]

@@ -3,10 +3,11 @@
 use super::accuracy;
 use crate::catalogue::accuracies::paths_of;
 use crate::catalogue::overheads::cell as cost_cell;
+use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::Cell;
 use crate::plan::Plan;
-use crate::report::model::{Axis, Cell as TableCell, Chart, Figure, Line, Unit};
+use crate::report::model::{Axis, Chart, Figure, Line, Unit};
 use crate::results::{Results, exactly, mean};
 use crate::verdict::shown;
 
@@ -201,7 +202,7 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         found.checks.told(&format!("cost of {what}"), "a sample almost as expensive as a skip", cost);
     }
     found.figures.extend(points.as_ref().map(|points| lines(points)));
-    found.figures.extend(points.as_ref().map(|points| table(points)));
+    found.figures.extend(points.as_ref().map(|points| schedules(points)));
 }
 
 /// A name, and what it is.
@@ -251,17 +252,17 @@ fn lines(points: &[Point]) -> Figure {
     }
 }
 
-fn table(points: &[Point]) -> Figure {
+fn schedules(points: &[Point]) -> Figure {
     let row = |of: &Point| {
-        let number = |value, unit| TableCell::Number(exactly(value, unit));
+        let number = |value, unit| entry(Some(value), unit);
         vec![
-            TableCell::Text(of.schedule.name()),
+            text(&of.schedule.name()),
             number(f64::from(of.schedule.samples), Unit::Count),
             number(of.schedule.skips(), Unit::Count),
-            TableCell::Text(format!("{:.4} %", of.cost)),
+            text(&format!("{:.4} %", of.cost)),
             number(of.paths, Unit::Percent),
             number(of.edges, Unit::Percent),
-            TableCell::Text(match of.schedule.throughout {
+            text(&match of.schedule.throughout {
                 false => String::new(),
                 true => rival(points, of, |of| of.paths).map_or("-".into(), |other| {
                     format!("{}, {}", other.schedule.name(), shown(other.paths, Unit::Percent))
@@ -271,16 +272,14 @@ fn table(points: &[Point]) -> Figure {
     };
     let columns =
         ["schedule", "samples", "skips", "cost", "paths", "edges", "best simplified that costs no more"];
-    Figure {
-        id: "schedules".into(),
-        title: "All schedules".into(),
-        caption: "For each tick of 20 ms: samples, skips, and what they cost; accuracy of paths and relative overlap of edges, means over programs. \
-                  Yieldpoints in a window that end no path are left out: they are the same part of every window.".into(),
-        chart: Chart::Table {
-            columns: columns.map(String::from).into(),
-            rows: points.iter().map(row).collect(),
-        },
-    }
+    table(
+        "schedules",
+        "All schedules",
+        "For each tick of 20 ms: samples, skips, and what they cost; accuracy of paths and relative overlap of edges, means over programs. \
+         Yieldpoints in a window that end no path are left out: they are the same part of every window.",
+        &columns,
+        points.iter().map(row).collect(),
+    )
 }
 
 #[cfg(test)]

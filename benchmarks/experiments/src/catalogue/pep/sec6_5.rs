@@ -44,7 +44,7 @@ const GROUPS: [Group; 3] = [
     Group {
         id: "steady",
         name: "steady programs",
-        programs: |plan| plan.programs(programs::CLASSIC, STEADY),
+        programs: |plan| plan.programs(programs::CLASSIC, programs::STEADY),
     },
     Group {
         id: "branches",
@@ -56,30 +56,6 @@ const GROUPS: [Group; 3] = [
         name: "programs in which something else changes",
         programs: |plan| plan.programs(OTHERS, OTHERS),
     },
-];
-
-const STEADY: &[&str] = &[
-    "bounce",
-    "cd",
-    "deltablue",
-    "havlak",
-    "json",
-    "list",
-    "mandelbrot",
-    "nbody",
-    "permute",
-    "queens",
-    "richards",
-    "sieve",
-    "storage",
-    "towers",
-    "fft",
-    "heapsort",
-    "moldyn",
-    "raytracer",
-    "compiler",
-    "lexgen",
-    "rules",
 ];
 
 /// Of the programs with phases, those that change how often branches go each way.
@@ -98,7 +74,7 @@ fn cell(program: &str, trial: u32) -> Cell {
     let (size, iterations, seconds) = match program {
         "compiler" | "lexgen" | "rules" => ("default", 5, 1.2),
         "havlak" => ("default", 5, 0.7),
-        _ if STEADY.contains(&program) => ("default", 5, 0.15),
+        _ if programs::STEADY.contains(&program) => ("default", 5, 0.15),
         _ => ("20000", 1, 0.25),
     };
     let run = format!(

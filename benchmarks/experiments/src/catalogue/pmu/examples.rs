@@ -3,7 +3,6 @@
 use crate::catalogue::Findings;
 use crate::cell::Cell;
 use crate::reduce::Reduction;
-use crate::report::model::Cell as TableCell;
 use crate::results::Results;
 use crate::vectors::traces::TraceVector;
 use std::collections::BTreeMap;
@@ -56,11 +55,6 @@ pub fn check(
 fn list(numbers: &BTreeMap<String, f64>) -> String {
     let all: Vec<String> = numbers.iter().map(|(name, number)| format!("{name} {number}")).collect();
     if all.is_empty() { "nothing".into() } else { all.join(", ") }
-}
-
-/// Text in a table.
-pub fn text(text: &str) -> TableCell {
-    TableCell::Text(text.into())
 }
 
 #[cfg(test)]

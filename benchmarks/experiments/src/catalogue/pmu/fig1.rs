@@ -1,8 +1,9 @@
 //! Shye et al. 2005, figure 1: a path that edges suggest, and how often it is run.
 
-use super::examples::{Seen, check, text};
+use super::examples::{Seen, check};
+use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings};
-use crate::report::model::{Cell as TableCell, Chart, Figure, Unit};
+use crate::report::model::{Cell as TableCell, Unit};
 use crate::results::{Results, exactly};
 use crate::vectors::traces::{self, TraceVector};
 
@@ -47,24 +48,19 @@ fn conclude(results: &Results<'_>, found: &mut Findings) {
         let name_cell = text(&format!("{name}{mark}"));
         vec![name_cell, number("greedy", name), number("paths", name), number("traces", name)]
     };
-    found.figures.push(Figure {
-        id: "paths".into(),
-        title: "Paths by edges, by counts and by traces".into(),
-        caption: "The edge profile has only its most frequent edges to offer.".into(),
-        chart: Chart::Table {
-            columns: ["path", "by edges", "counted", "by traces"].map(String::from).to_vec(),
-            rows: vector.walks.keys().map(|name| row(name)).collect(),
-        },
-    });
-    let row =
-        |(edge, &count): (&String, &f64)| vec![text(edge), TableCell::Number(exactly(count, Unit::Count))];
-    found.figures.push(Figure {
-        id: "edges".into(),
-        title: "The graph with its edge profile".into(),
-        caption: format!("Blocks with their successors: {}.", vector.graph),
-        chart: Chart::Table {
-            columns: ["edge", "count"].map(String::from).to_vec(),
-            rows: seen.part("edges").iter().map(row).collect(),
-        },
-    });
+    found.figures.push(table(
+        "paths",
+        "Paths by edges, by counts and by traces",
+        "The edge profile has only its most frequent edges to offer.",
+        &["path", "by edges", "counted", "by traces"],
+        vector.walks.keys().map(|name| row(name)).collect(),
+    ));
+    let row = |(edge, &count): (&String, &f64)| vec![text(edge), entry(Some(count), Unit::Count)];
+    found.figures.push(table(
+        "edges",
+        "The graph with its edge profile",
+        format!("Blocks with their successors: {}.", vector.graph),
+        &["edge", "count"],
+        seen.part("edges").iter().map(row).collect(),
+    ));
 }

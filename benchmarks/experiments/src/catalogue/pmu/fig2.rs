@@ -1,8 +1,9 @@
 //! Shye et al. 2005, figures 2 and 3 and table 1: the running example, from traces to weights of full paths.
 
-use super::examples::{Seen, cell, check, text};
+use super::examples::{Seen, cell, check};
+use crate::catalogue::tables::{table, text};
 use crate::catalogue::{Experiment, Findings};
-use crate::report::model::{Cell as TableCell, Chart, Figure, Unit};
+use crate::report::model::{Cell as TableCell, Figure, Unit};
 use crate::results::{Results, exactly};
 use crate::vectors::traces::{self, TraceVector};
 
@@ -102,10 +103,11 @@ fn figure(vector: &TraceVector, seen: &Seen) -> Figure {
             (&["partial path", "count", "matches", "adds", "total"], rows.collect())
         }
     };
-    Figure {
-        id: vector.name.clone(),
-        title: format!("{}: {}", vector.name, vector.title),
-        caption: format!("Blocks with their successors: {}.", vector.graph),
-        chart: Chart::Table { columns: columns.iter().map(|of| of.to_string()).collect(), rows },
-    }
+    table(
+        &vector.name,
+        format!("{}: {}", vector.name, vector.title),
+        format!("Blocks with their successors: {}.", vector.graph),
+        columns,
+        rows,
+    )
 }

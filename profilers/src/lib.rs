@@ -18,6 +18,7 @@ pub mod osp;
 pub mod paths;
 pub mod schedule;
 pub mod stream;
+pub mod windows;
 
 pub use graph::{ControlFlow, Graph};
 pub use ids::{Arm, BlockId, BranchArm, BranchId, Edge, MethodId, PathNumber, VersionId};

@@ -19,7 +19,7 @@ fn main() {
 }
 ";
 
-const PROFILERS: &[&str] = &["edges", "blpp", "pep:samples=8,stride=3", "kblpp:k=3"];
+const PROFILERS: &[&str] = &["edges", "blpp", "pep:samples=8,stride=3", "kblpp:k=3", "kroy:k=2"];
 
 /// Writes the program and runs it with these profilers; the folder and the path of the profile.
 fn profiled(name: &str, text: &str, profilers: &[&str]) -> (PathBuf, String) {
@@ -113,7 +113,7 @@ fn methods_are_chosen_by_name() {
 fn a_profile_agrees_with_itself() {
     let (_, profile) = profiled("profile_check", PROGRAM, PROFILERS);
     let text = shown(&["check", &profile]);
-    assert_eq!(text.lines().filter(|line| line.starts_with("ok ")).count(), 10, "{text}");
+    assert_eq!(text.lines().filter(|line| line.starts_with("ok ")).count(), 12, "{text}");
     assert!(text.contains("Wall weight matching") && text.contains("sampled edges against exact edges"));
     let (_, edges) = profiled("profile_check_edges", PROGRAM, &["edges"]);
     let text = shown(&["check", &edges]);
@@ -142,6 +142,8 @@ fn counts_that_disagree_are_found() {
     fails("sampled edges", &|file| file["edges"]["sampled"][0][1][0] = json!(7));
     fails("took the samples", &|file| file["sampled"]["window"]["taken"] = json!(1));
     fails("what was sampled was run", &|file| file["exact"][0]["count"] = json!(1));
+    fails("windows end with each path", &|file| file["exact"][0]["count"] = json!(1));
+    fails("windows end with each sequence", &|file| file["windowed"]["sequences"][0]["count"] = json!(1));
     fails("begin at a cut", &|file| {
         let paths = file["paths"].as_array().expect("paths").clone();
         let at = paths.iter().position(|path| path["ends"] == "exit").expect("one leaves");
@@ -196,7 +198,9 @@ fn what_refers_to_nothing_is_found() {
         file["iterated"]["sequences"].as_array_mut().expect("sequences").reverse();
     });
     broken("`edges` ran, but there are no exact edges", &|file| file["edges"]["exact"] = Value::Null);
-    broken("`pep` did not run", &|file| file["profilers"] = json!(["edges", "blpp", "kblpp:k=3"]));
+    broken("`pep` did not run", &|file| {
+        file["profilers"] = json!(["edges", "blpp", "kblpp:k=3", "kroy:k=2"])
+    });
     broken("a profiler is not known", &|file| file["profilers"][0] = json!("guess"));
     broken("for a reason that is not known", &|file| file["dropped"]["boredom"] = json!(3));
 }

@@ -86,7 +86,7 @@ fn numbers(text: &str) -> Vec<std::ops::Range<usize>> {
 
 #[test]
 fn damaged_profiles_are_no_surprise() {
-    let specs = "--profile edges --profile blpp --profile pep --profile kblpp:k=3 --profile-threads --timer virtual:20 --sync-compile";
+    let specs = "--profile edges --profile blpp --profile pep --profile kblpp:k=3 --profile kroy:k=2 --profile-threads --timer virtual:20 --sync-compile";
     damage("profile_damage", specs, 1500, 17);
 }
 

@@ -62,6 +62,7 @@ fn all_kinds_of_counts_add_up() {
         "blpp",
         "pep:samples=8,stride=3",
         "kblpp:k=3",
+        "kroy:k=3",
         "calls",
         "cbs:depth=all",
         "icache",
@@ -78,7 +79,7 @@ fn all_kinds_of_counts_add_up() {
         assert_eq!((seen.code, &*seen.out), (Some(0), ""), "{}", seen.err);
         assert!(seen.err.starts_with("3 profiles of "), "{}", seen.err);
         let [one, other, sum] = [&a, &b, &c].map(|file| json(file));
-        for part in ["exact", "sampled", "iterated", "calls", "traces", "work", "subpaths"] {
+        for part in ["exact", "sampled", "iterated", "windowed", "calls", "traces", "work", "subpaths"] {
             let of_estimates = ["estimate", "windows", "surely"];
             let of_counts = [
                 "count",

@@ -27,7 +27,7 @@ fn main() {
 ";
 
 const FLAGS: &str = "--tier o0 --sync-compile --timer virtual:6900 --profile edges --profile blpp --profile pep:samples=8,stride=3 \
-     --profile kblpp:k=3";
+     --profile kblpp:k=3 --profile kroy:k=3";
 
 /// Runs the program with all profilers and these flags; the folder and the profile.
 fn profiled(name: &str, flags: &[&str]) -> (PathBuf, String) {

@@ -115,6 +115,7 @@ pub const ALL_PROFILERS: &[&str] = &[
     "blpp",
     "pep:samples=5,stride=3",
     "kblpp:k=4",
+    "kroy:k=3",
     "calls",
     "cbs:samples=5,stride=2,depth=3",
     "oneshot:burst=5",

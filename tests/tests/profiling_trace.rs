@@ -49,7 +49,7 @@ const SETTINGS: &[Setting] = &[
         level: Some(Level::O2),
         leaves: None,
         ticks: 211,
-        specs: &["edges", "blpp:storage=array", "kblpp:k=3"],
+        specs: &["edges", "blpp:storage=array", "kblpp:k=3", "kroy:k=3"],
     },
     Setting {
         name: "hash tables at o1, placed naively",
@@ -70,14 +70,14 @@ const SETTINGS: &[Setting] = &[
         level: Some(Level::O0),
         leaves: Some(31),
         ticks: 61,
-        specs: &["edges", "blpp:storage=hash", "kblpp:k=9"],
+        specs: &["edges", "blpp:storage=hash", "kblpp:k=9", "kroy:k=2"],
     },
     Setting {
         name: "levels that change",
         level: None,
         leaves: None,
         ticks: 7,
-        specs: &["edges", "blpp:storage=array", "kblpp:k=5"],
+        specs: &["edges", "kroy:k=4"],
     },
     Setting {
         name: "samples of everything",
@@ -187,6 +187,17 @@ fn check(Ran { found, tiers, stopped }: &Ran) -> Result<u64, String> {
             counted.insert(walks?, gram.count);
         }
         same("sequence", &walks.sequences_of(iterated.k as usize), &counted)?;
+    }
+    if let Some(windowed) = &found.windowed
+        && windowed.refused.is_empty()
+    {
+        let mut counted = BTreeMap::new();
+        for gram in windowed.paths.sequences() {
+            let walks: Result<Vec<Walk>, String> =
+                gram.paths.iter().map(|&path| meanings.of(gram.version, path)).collect();
+            counted.insert(walks?, gram.count);
+        }
+        same("window", &walks.sequences_of(windowed.k as usize), &counted)?;
     }
     if let (Some(sampled), None) = (&found.sampled, &found.paths) {
         let mut counted = meanings.paths(&sampled.paths)?;

@@ -35,7 +35,7 @@ pub struct Counts {
     pub path_ends: u64,
     /// Counters of edges that are incremented in an iteration.
     pub edge_counts: u64,
-    /// Operations on hash tables in an iteration: of exact paths, and of the k-slab forest.
+    /// Operations on hash tables in an iteration: of exact paths, of the k-slab forest, and of windows.
     pub hash_operations: u64,
     /// Further probes that they needed.
     pub hash_probes: u64,
@@ -114,6 +114,10 @@ impl Snapshot {
         if let Some(iterated) = &found.iterated {
             snapshot.hash_operations += iterated.statistics.hash_operations;
             snapshot.hash_probes += iterated.statistics.further_probes;
+        }
+        if let Some(windowed) = &found.windowed {
+            snapshot.hash_operations += windowed.statistics.hash_operations;
+            snapshot.hash_probes += windowed.statistics.hash_probes;
         }
         snapshot
     }

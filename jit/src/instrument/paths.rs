@@ -26,8 +26,9 @@ use holloway_bytecode::FunctionId;
 use holloway_profilers::VersionId;
 use holloway_profilers::kblpp::NodeLayout;
 use holloway_profilers::paths::{Action, Cut, Options, PathDag, Plan};
+use holloway_profilers::windows::WindowNumbers;
 use holloway_vm::profiling::{
-    CounterNumbers, MOST_IN_ARRAY, PathInstrumentation, PathTableCells, Roots, Storage, VersionPaths,
+    CounterNumbers, MOST_IN_ARRAY, PathInstrumentation, PathTableCells, Roots, Storage, VersionPaths, Windows,
 };
 use smallvec::SmallVec;
 
@@ -66,6 +67,12 @@ pub fn instrument(
     } else {
         None
     };
+    let windows = match wanted.windows.and_then(|k| WindowNumbers::new(k, plan.paths())) {
+        Some(numbers) => {
+            Some(Windows { cells: counters.allocate(PathTableCells::COUNT).ok_or(EXHAUSTED)?, numbers })
+        }
+        None => None,
+    };
     let (counters, table) = match wanted.exact {
         Some(Storage::Array) if plan.paths() <= MOST_IN_ARRAY => {
             (Some(counters.allocate(plan.paths() as usize).ok_or(EXHAUSTED)?), None)
@@ -77,15 +84,27 @@ pub fn instrument(
     let added_ends = (plan.added_cuts().count() + loops.len()) as u32;
     // What is counted needs its number in every round.
     let rounds: Vec<Rounds> = match wanted {
-        PathInstrumentation { exact: None, forest: false, .. } => {
+        PathInstrumentation { exact: None, forest: false, windows: None, .. } => {
             loops.iter().filter_map(|inside| Rounds::of(&plan, flow, inside)).collect()
         }
         _ => Vec::new(),
     };
     let first_rounds = rounds.iter().map(|rounds| (rounds.told, rounds.first)).collect();
     let (constants, later) = (Constants::new(), later(region, &plan));
-    Register { plan: &plan, flow, wanted, counters, table, constants, in_front, rounds, roots, later }
-        .thread(region, edges);
+    Register {
+        plan: &plan,
+        flow,
+        wanted,
+        counters,
+        table,
+        constants,
+        in_front,
+        rounds,
+        roots,
+        windows,
+        later,
+    }
+    .thread(region, edges);
     let outcomes = Vec::new();
     let calls = Vec::new();
     Ok(VersionPaths {
@@ -93,6 +112,8 @@ pub fn instrument(
         counters,
         table,
         roots,
+        windows,
+        windows_refused: wanted.windows.is_some() && windows.is_none(),
         places,
         additions,
         added_ends,
@@ -204,6 +225,8 @@ struct Register<'a> {
     rounds: Vec<Rounds>,
     /// Where roots of the k-slab forest are remembered.
     roots: Option<Roots>,
+    /// How windows are counted, if they are.
+    windows: Option<Windows>,
     /// By block: can the beginning be reached from the end of a path.
     later: Vec<bool>,
 }
@@ -347,6 +370,9 @@ impl Register<'_> {
         }
         if let Some(roots) = self.roots {
             ops.push(if first { Op::PlantForest(roots) } else { Op::GrowForest(roots) });
+        }
+        if let Some(windows) = self.windows {
+            ops.push(Op::HashWindow { windows, first });
         }
         if self.wanted.sampled && yields {
             let value = region.block(block).nodes[at];

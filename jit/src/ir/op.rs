@@ -1,7 +1,7 @@
 //! What a node can do, and what passes may assume of it.
 
 use holloway_bytecode::{ClassId, FunctionId, GlobalId, InterfaceId, Native, StringId};
-use holloway_vm::profiling::Roots;
+use holloway_vm::profiling::{Roots, Windows};
 
 /// Wrapping arithmetic and bit operations on integers. Shift counts are taken modulo 64.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -340,6 +340,13 @@ pub enum Op {
     PlantForest(Roots),
     /// `(number)`: a path has ended and goes into the k-slab forest, below those that ended before in this activation.
     GrowForest(Roots),
+    /// `(number)`: a path has ended; the window of the last paths of this activation is counted in a hash table. `first`: it has none in front.
+    HashWindow {
+        /// The table, and how windows are numbered.
+        windows: Windows,
+        /// Is it the first path of its activation.
+        first: bool,
+    },
     /// `(number)`: a sampled path ends where there is no yieldpoint; `(number, told)` in front of a loop whose yieldpoint tells
     /// that number, which is that of a later round.
     SamplePath,
@@ -512,6 +519,7 @@ impl Op {
                 | HashPath(_)
                 | PlantForest(_)
                 | GrowForest(_)
+                | HashWindow { .. }
                 | SamplePath
                 | Trace(_)
                 | Entered

@@ -7,7 +7,8 @@ use super::parse::{Parser, reason};
 use super::print::{element, mnemonic, yield_kind};
 use super::{Arith, Cond, ElementKind, FloatArith, FloatCond, FloatUnary, MethodTable, Op, YieldKind};
 use holloway_bytecode::{ClassId, FunctionId, GlobalId, InterfaceId, Native, StringId};
-use holloway_vm::profiling::Roots;
+use holloway_profilers::windows::WindowNumbers;
+use holloway_vm::profiling::{Roots, Windows};
 
 /// Operations that are known by their names.
 const PLAIN: &[Op] = &[
@@ -167,6 +168,8 @@ fn detailed(word: &str, names: &Names<'_>, c: &mut Cursor<'_>) -> Read<Op> {
         "hash_path" => Op::HashPath(c.number()?),
         "plant_forest" => Op::PlantForest(roots(c)?),
         "grow_forest" => Op::GrowForest(roots(c)?),
+        "first_window" => Op::HashWindow { windows: windows(c)?, first: true },
+        "hash_window" => Op::HashWindow { windows: windows(c)?, first: false },
         _ => return Err(format!("there is no operation `{word}`")),
     })
 }
@@ -175,6 +178,15 @@ fn roots(c: &mut Cursor<'_>) -> Read<Roots> {
     let first = c.number()?;
     c.expect("+")?;
     Ok(Roots { first, count: c.number()? })
+}
+
+fn windows(c: &mut Cursor<'_>) -> Read<Windows> {
+    let cells = c.number()?;
+    c.expect("of")?;
+    let k = c.number()?;
+    c.expect("x")?;
+    let numbers = WindowNumbers::of_parts(k, c.number()?);
+    Ok(Windows { cells, numbers: numbers.ok_or("windows do not fit a word")? })
 }
 
 fn class(names: &Names<'_>, c: &mut Cursor<'_>) -> Read<ClassId> {

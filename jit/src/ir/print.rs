@@ -162,6 +162,8 @@ mnemonics! {
     HashPath(_) => "hash_path",
     PlantForest(_) => "plant_forest",
     GrowForest(_) => "grow_forest",
+    HashWindow { first: true, .. } => "first_window",
+    HashWindow { first: false, .. } => "hash_window",
     SamplePath => "sample_path",
     Entered => "entered",
     Block(_) => "block",
@@ -369,6 +371,10 @@ impl Printer<'_> {
             Op::Yieldpoint(kind) => yield_kind(kind).to_string(),
             Op::SetPath(number) | Op::AddPath(number) | Op::Path(number) => number.to_string(),
             Op::PlantForest(roots) | Op::GrowForest(roots) => format!("{}+{}", roots.first, roots.count),
+            Op::HashWindow { windows, .. } => {
+                let (cells, numbers) = (windows.cells, windows.numbers);
+                format!("{cells} of {}x{}", numbers.k(), numbers.digit())
+            }
             Op::Count(number) | Op::CountPath(number) | Op::HashPath(number) | Op::Block(number) => {
                 number.to_string()
             }

@@ -121,6 +121,8 @@ pub(super) struct Lowering<'a, 'b> {
     made_at: FixedMap<clif::Block, (InlineId, u32)>,
     /// Where the frame has its place in the k-slab forest, if it is to be remembered.
     pub forest_cursor: Option<clif::StackSlot>,
+    /// Where the window of the last paths is, if it must be remembered.
+    pub window: Option<clif::StackSlot>,
     /// Where it has its place in a trace.
     pub trace_frame: Option<clif::StackSlot>,
     /// The path register.
@@ -177,6 +179,7 @@ pub fn lower(
         at: (InlineId::ROOT, 0),
         made_at: FixedMap::default(),
         forest_cursor: None,
+        window: None,
         trace_frame: None,
         path_register: None,
         path_name: 0,

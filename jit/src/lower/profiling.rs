@@ -9,8 +9,11 @@ use crate::ir::{Op, Value, YieldKind};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
 use holloway_profilers::kblpp::{Activation, NodeLayout};
+use holloway_profilers::windows::Window;
 use holloway_vm::compiled::Stub;
-use holloway_vm::profiling::{BlockInstrumentation, NO_PATH, PathEnd, Roots, TraceFrame, receiver_key};
+use holloway_vm::profiling::{
+    BlockInstrumentation, NO_PATH, PathEnd, Roots, TraceFrame, Windows, receiver_key,
+};
 
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
 
@@ -56,6 +59,7 @@ impl Lowering<'_, '_> {
             }
             Op::PlantForest(roots) => self.plant_forest(args[0], roots),
             Op::GrowForest(roots) => self.grow_forest(args[0], roots),
+            Op::HashWindow { windows, first } => self.hash_window(args[0], windows, first),
             Op::CountReceiver { cells, site } => {
                 let Some(displacement) = self.displacement(cells) else { return };
                 let table = self.constant(types::I64, displacement as u64);
@@ -215,6 +219,26 @@ impl Lowering<'_, '_> {
         self.count_in_forest(found, next);
     }
 
+    /// The window of the last paths moves on by one, and is counted.
+    fn hash_window(&mut self, number: Value, Windows { cells, numbers }: Windows, first: bool) {
+        let number = self.value(number);
+        let Some(displacement) = self.displacement(cells) else { return };
+        let mut window = self.builder.ins().iadd_imm_s(number, 1);
+        if let Some(slot) = self.window {
+            let slot = self.builder.ins().stack_addr(types::I64, slot, 0);
+            if !first {
+                let before = self.builder.ins().load(types::I64, PLAIN, slot, 0);
+                let before = self.builder.ins().ishl_imm_u(before, i64::from(numbers.digit()));
+                let all = self.builder.ins().iadd(before, window);
+                let mask = self.constant(types::I64, numbers.mask());
+                window = self.builder.ins().band(all, mask);
+            }
+            self.builder.ins().store(PLAIN, window, slot, 0);
+        }
+        let table = self.constant(types::I64, displacement as u64);
+        self.preserving_call(Stub::CountPath, &[table, window]);
+    }
+
     /// Goes to `found` with the node's address and number if it has this label.
     fn walk_if(
         &mut self,
@@ -324,6 +348,14 @@ impl Lowering<'_, '_> {
             self.forest_cursor = Some(slot);
             let slot = self.builder.ins().stack_addr(types::I64, slot, 0);
             self.builder.ins().store(PLAIN, nobody, slot, 0);
+        }
+        let mut nodes = self.region.blocks.iter().flat_map(|block| &block.nodes);
+        let goes_on = |&value: &Value| matches!(self.region.op(value), Op::HashWindow { first: false, .. });
+        if wanted.windows.is_some() && nodes.any(goes_on) {
+            let slot = self.slot::<Window>();
+            let none = self.constant(types::I64, 0);
+            self.window = Some(slot);
+            self.builder.ins().stack_store(types::I64, none, slot, 0);
         }
         if wanted.traced {
             let slot = self.slot::<TraceFrame>();

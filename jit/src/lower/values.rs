@@ -220,6 +220,7 @@ impl Lowering<'_, '_> {
             | Op::HashPath(_)
             | Op::PlantForest(_)
             | Op::GrowForest(_)
+            | Op::HashWindow { .. }
             | Op::SamplePath
             | Op::Entered
             | Op::Block(_)

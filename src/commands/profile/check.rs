@@ -6,6 +6,7 @@
 //! none, so that a cut may end more paths than begin there, but not fewer, and exits may be fewer than entries.
 
 mod threads;
+mod windows;
 
 use super::accuracy::{edges, paths, share};
 use super::calls::{self, rules};
@@ -89,6 +90,8 @@ const RULES: &[Rule] = &[
     ("the forest's single paths are the exact paths", single_paths),
     ("the forest's sequences are counted as often as what they continue, at most", continuations),
     ("the forest has as many paths as it was given", items),
+    ("windows end with each path as often as it was run", windows::paths),
+    ("windows end with each sequence as often as the forest has it", windows::sequences),
 ];
 
 #[derive(Default)]

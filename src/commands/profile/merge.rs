@@ -25,7 +25,7 @@ use holloway_vm::profiling::{CallRecord, ContextRecord, LostRecord};
 use std::collections::BTreeMap;
 
 /// Profilers whose counts can be added.
-const ADDABLE: &[&str] = &["edges", "blpp", "pep", "kblpp", "calls", "cbs", "icache", "btb", "osp"];
+const ADDABLE: &[&str] = &["edges", "blpp", "pep", "kblpp", "kroy", "calls", "cbs", "icache", "btb", "osp"];
 /// What specs say only where they have a seed, if it is as usual.
 const BESIDE_A_SEED: &[&str] = &["spread=25", "skip=round-robin", "overrun=ignore"];
 /// Profilers that are left out.
@@ -164,6 +164,7 @@ fn merged(profiles: &[Profile]) -> ProfileFile {
         }
     }
     forest(&mut sum, &files, &names);
+    windows(&mut sum, &files, &names);
     calls(&mut sum, &files);
     traces(&mut sum, &files, &names);
     subpaths::add(&mut sum, &files);
@@ -264,14 +265,9 @@ fn counts<'a>(all: impl Iterator<Item = (&'a [CountRecord], &'a Names)>) -> Vec<
 
 fn forest(sum: &mut ProfileFile, files: &[&ProfileFile], names: &[Names]) {
     let Some(forest) = &mut sum.iterated else { return };
-    let mut sequences: BTreeMap<(u32, Vec<PathNumber>), u64> = BTreeMap::new();
-    for (at, (file, names)) in files.iter().zip(names).enumerate() {
-        let Some(other) = &file.iterated else { continue };
-        for sequence in &other.sequences {
-            let key = (names.versions[&sequence.version], sequence.numbers.clone());
-            *sequences.entry(key).or_default() += sequence.count;
-        }
-        if at > 0 {
+    forest.sequences = sequences(files, names, |file| Some(&file.iterated.as_ref()?.sequences));
+    for file in &files[1..] {
+        if let Some(other) = &file.iterated {
             let (s, o) = (&mut forest.statistics, &other.statistics);
             s.items += o.items;
             s.uncounted += o.uncounted;
@@ -287,9 +283,37 @@ fn forest(sum: &mut ProfileFile, files: &[&ProfileFile], names: &[Names]) {
             s.bytes += o.bytes;
         }
     }
+}
+
+/// The sequences of all files added up.
+fn sequences(
+    files: &[&ProfileFile],
+    names: &[Names],
+    of: impl Fn(&ProfileFile) -> Option<&Vec<SequenceRecord>>,
+) -> Vec<SequenceRecord> {
+    let mut sum: BTreeMap<(u32, Vec<PathNumber>), u64> = BTreeMap::new();
+    for (file, names) in files.iter().zip(names) {
+        for sequence in of(file).into_iter().flatten() {
+            let key = (names.versions[&sequence.version], sequence.numbers.clone());
+            *sum.entry(key).or_default() += sequence.count;
+        }
+    }
     // The order of the keys is the preorder.
     let record = |((version, numbers), count)| SequenceRecord { version, numbers, count };
-    forest.sequences = sequences.into_iter().map(record).collect();
+    sum.into_iter().map(record).collect()
+}
+
+fn windows(sum: &mut ProfileFile, files: &[&ProfileFile], names: &[Names]) {
+    let Some(windows) = &mut sum.windowed else { return };
+    windows.sequences = sequences(files, names, |file| Some(&file.windowed.as_ref()?.sequences));
+    let others = files[1..].iter().filter_map(|file| file.windowed.as_ref());
+    others.for_each(|other| windows.statistics.merge(other.statistics));
+    let refused = files.iter().zip(names).flat_map(|(file, names)| {
+        let refused = file.windowed.iter().flat_map(|windows| &windows.refused);
+        refused.map(|version| names.versions[version])
+    });
+    let refused: std::collections::BTreeSet<u32> = refused.collect();
+    windows.refused = refused.into_iter().collect();
 }
 
 fn add_calls<'a>(all: impl Iterator<Item = &'a [CallRecord]>) -> Vec<CallRecord> {

@@ -6,7 +6,9 @@ use holloway_profilers::kblpp::{Gram, K, PathForest};
 use holloway_profilers::osp::MAX_LENGTH;
 use holloway_profilers::schedule::Counts;
 use holloway_profilers::stream::Lost;
-use holloway_vm::profiling::file::{CountRecord, ForestRecord, PathRecord, PlaceRecord, ProfileFile};
+use holloway_vm::profiling::file::{
+    CountRecord, ForestRecord, PathRecord, PlaceRecord, ProfileFile, SequenceRecord, WindowRecord,
+};
 use holloway_vm::profiling::{CallRecords, ProfileSpec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
@@ -29,6 +31,9 @@ pub fn problems(file: &ProfileFile) -> Vec<String> {
     look.counts();
     if let Some(forest) = &file.iterated {
         look.forest("the forest", forest);
+    }
+    if let Some(windows) = &file.windowed {
+        look.windows("the windows", windows);
     }
     look.calls("", &file.calls);
     look.over_time();
@@ -326,6 +331,9 @@ impl<'f> Look<'f> {
             if let Some(forest) = &thread.iterated {
                 self.forest(&format!("the forest of {name}"), forest);
             }
+            if let Some(windows) = &thread.windowed {
+                self.windows(&format!("the windows of {name}"), windows);
+            }
             self.dropped(&format!("what {name} dropped"), &thread.dropped);
             self.calls(&format!(" of {name}"), &thread.calls);
             let parts = [
@@ -333,6 +341,7 @@ impl<'f> Look<'f> {
                 ("exact counts", file.exact.is_some(), thread.exact.is_some()),
                 ("samples", file.sampled.is_some(), thread.sampled.is_some()),
                 ("a forest", file.iterated.is_some(), thread.iterated.is_some()),
+                ("windows", file.windowed.is_some(), thread.windowed.is_some()),
                 ("exact counts of calls", file.calls.exact.is_some(), thread.calls.exact.is_some()),
                 ("samples of calls", file.calls.sampled.is_some(), thread.calls.sampled.is_some()),
                 ("heard calls", file.calls.heard.is_some(), thread.calls.heard.is_some()),
@@ -346,6 +355,43 @@ impl<'f> Look<'f> {
                 }
             }
         }
+    }
+
+    /// Each refers to paths that are there, is there once, and has as many paths as it may; and what is refused has none.
+    fn windows(&mut self, name: &str, windows: &WindowRecord) {
+        let mut known = BTreeSet::new();
+        let mut sum = 0u128;
+        for SequenceRecord { version, numbers, count } in &windows.sequences {
+            if let Some(number) =
+                numbers.iter().find(|&&number| !self.paths.contains_key(&(*version, number)))
+            {
+                self.wrong(format_args!(
+                    "{name} refer to path {number} of version {version}, which is not there"
+                ));
+            }
+            if !(1..=windows.k as usize).contains(&numbers.len()) {
+                self.wrong(format_args!(
+                    "{name} have one of {} paths, and k is {}",
+                    numbers.len(),
+                    windows.k
+                ));
+            }
+            if !known.insert((version, numbers)) {
+                self.wrong(format_args!("{name} have {numbers:?} of version {version} twice"));
+            }
+            if windows.refused.contains(version) {
+                self.wrong(format_args!("{name} have one of version {version}, which is refused"));
+            }
+            let weight = numbers.iter().map(|&number| self.weight(*version, number, *count)).max();
+            sum += weight.unwrap_or(0).max(u128::from(*count));
+        }
+        if let Some(version) = windows.refused.iter().find(|version| !self.versions.contains_key(version)) {
+            self.wrong(format_args!("{name} refuse version {version}, which is not there"));
+        }
+        let of = &windows.statistics;
+        let work = [of.hash_operations, of.hash_probes, of.entries, of.bytes];
+        sum += work.into_iter().map(u128::from).sum::<u128>();
+        self.sum(&name, sum);
     }
 
     fn forest(&mut self, name: &str, forest: &ForestRecord) {
@@ -367,7 +413,7 @@ impl<'f> Look<'f> {
             sum += self.weight(version, first, sequence.count).max(u128::from(sequence.count));
         }
         self.sum(&name, sum);
-        let gram = |sequence: &holloway_vm::profiling::file::SequenceRecord| Gram {
+        let gram = |sequence: &SequenceRecord| Gram {
             version: VersionId(sequence.version),
             paths: sequence.numbers.clone(),
             count: sequence.count,
@@ -508,6 +554,7 @@ impl<'f> Look<'f> {
             ("pep", "samples", file.sampled.is_some()),
             ("pep", "sampled edges", file.edges.sampled.is_some()),
             ("kblpp", "a forest", file.iterated.is_some()),
+            ("kroy", "windows", file.windowed.is_some()),
             ("calls", "exact counts of calls", file.calls.exact.is_some()),
             ("cbs", "samples of calls", file.calls.sampled.is_some()),
             ("oneshot", "heard calls", file.calls.heard.is_some()),

@@ -6,7 +6,7 @@ use super::moments::CallMoment;
 use super::recorder::{CollectedSubpaths, CollectedTraces, Moved, Recorder, edge_counts};
 use super::spec::ProfileOptions;
 use super::state::{Profiling, Version};
-use super::tally::Counted;
+use super::tally::{Counted, WindowStatistics};
 use super::threads::CountedThread;
 use super::trace::Traced;
 use crate::compiled::{Entry, Level};
@@ -18,6 +18,7 @@ use holloway_profilers::kblpp::{Forest, PathForest};
 use holloway_profilers::paths::PathDag;
 use holloway_profilers::schedule::Counts;
 use holloway_profilers::stream::{Losses, PathProfile};
+use holloway_profilers::windows::WindowProfile;
 use holloway_profilers::{Arm, BranchArm, BranchId, Edge, MethodId, VersionId};
 
 /// A piece of code and what its path numbers mean.
@@ -65,6 +66,19 @@ pub struct Iterated {
     pub k: u32,
 }
 
+/// Windows of paths.
+#[derive(Clone, Debug)]
+pub struct Windowed {
+    /// All windows of the code that is not refused, with exact counts.
+    pub paths: WindowProfile,
+    /// The table.
+    pub statistics: WindowStatistics,
+    /// How many paths a window has.
+    pub k: u32,
+    /// Code whose windows do not fit a word.
+    pub refused: Vec<VersionId>,
+}
+
 /// Calls, each as far as its profiler ran.
 #[derive(Clone, Debug, Default)]
 pub struct FoundCalls {
@@ -97,6 +111,8 @@ pub struct Collected {
     pub sampled: Option<Sampled>,
     /// Paths over several iterations.
     pub iterated: Option<Iterated>,
+    /// Windows of paths.
+    pub windowed: Option<Windowed>,
     /// Calls.
     pub calls: FoundCalls,
     /// Sampled calls with credit for inlined calls.
@@ -129,6 +145,19 @@ impl Iterated {
 }
 
 impl Profiling {
+    /// Windows of paths, if they were asked for, of what all counted or a thread.
+    fn windowed(&self, counted: &Counted) -> Option<Windowed> {
+        let paths = |version: &VersionId| self.versions.get(&version.0)?.instrumented.paths.as_ref();
+        let numbers = |version| Some(paths(&version)?.windows?.numbers);
+        let versions = self.versions.keys().copied().map(VersionId);
+        Some(Windowed {
+            k: self.options.kroy?.get(),
+            paths: WindowProfile::of(&counted.windows, numbers),
+            statistics: counted.window_table,
+            refused: versions.filter(|of| paths(of).is_some_and(|paths| paths.windows_refused)).collect(),
+        })
+    }
+
     fn versions(&self) -> Vec<CollectedVersion> {
         let of = |(&number, version): (&u32, &Version)| {
             let paths = version.instrumented.paths.as_ref();
@@ -222,6 +251,10 @@ pub(crate) fn collect(vm: &Machinery) -> Collected {
     for thread in threads.iter_mut().flatten() {
         thread.calls = calls_of_thread(vm, &calls, &thread.counted);
     }
+    for thread in threads.iter_mut().flatten() {
+        thread.windowed = profiling.windowed(&thread.counted);
+    }
+    let windowed = profiling.windowed(&counted);
     let baseline = baseline(vm);
     let recorder = profiling.recorder.as_deref();
     let traces = recorder.and_then(|recorder| recorder.traces(&vm.program, &baseline));
@@ -238,6 +271,7 @@ pub(crate) fn collect(vm: &Machinery) -> Collected {
         edge_increments: counted.edge_increments,
         sampled,
         iterated: counted.forest.as_ref().map(Iterated::of),
+        windowed,
         losses: counted.losses,
         hash_operations: counted.hash_operations,
         hash_probes: counted.hash_probes,

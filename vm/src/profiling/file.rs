@@ -17,7 +17,8 @@ pub use threads::ThreadRecord;
 pub use traces::{RegionPathRecord, RunRecord, TraceRecords};
 
 use super::call_records::{self, CallRecords};
-use super::collect::{Collected, CollectedVersion, Iterated};
+use super::collect::{Collected, CollectedVersion, Iterated, Windowed};
+use super::tally::WindowStatistics;
 use super::threads::CountedThread;
 use crate::compiled::Entry;
 use crate::fingerprint::{of_function, of_program};
@@ -27,7 +28,7 @@ use holloway_profilers::kblpp::{Gram, Statistics};
 use holloway_profilers::paths::{Begin, End};
 use holloway_profilers::schedule::Counts;
 use holloway_profilers::stream::{Losses, Lost, PathCount, PathProfile};
-use holloway_profilers::{BlockId, BranchId, PathNumber};
+use holloway_profilers::{BlockId, BranchId, PathNumber, VersionId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,6 +66,9 @@ pub struct ProfileFile {
     pub sampled: Option<SampleRecord>,
     /// Paths over several iterations.
     pub iterated: Option<ForestRecord>,
+    /// Windows of paths, if they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub windowed: Option<WindowRecord>,
     /// Calls. Older files have none.
     #[serde(default)]
     pub calls: CallRecords,
@@ -211,6 +215,19 @@ pub struct ForestRecord {
     pub sequences: Vec<SequenceRecord>,
 }
 
+/// Windows of paths.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct WindowRecord {
+    /// How many paths a window has, but for those in front of which there were no others.
+    pub k: u32,
+    /// What was done with the table, and how large it is.
+    pub statistics: WindowStatistics,
+    /// Versions whose windows were not counted, as their numbers do not fit a word.
+    pub refused: Vec<u32>,
+    /// Windows as sequences of path numbers of a version, in order, with exact counts.
+    pub sequences: Vec<SequenceRecord>,
+}
+
 /// A sequence of paths.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SequenceRecord {
@@ -297,6 +314,7 @@ impl ProfileFile {
                 .as_ref()
                 .map(|sampled| SampleRecord { paths: count_records(&sampled.paths), window: sampled.window }),
             iterated: found.iterated.as_ref().map(forest_record),
+            windowed: found.windowed.as_ref().map(window_record),
             calls,
             traces,
             subpaths,
@@ -323,6 +341,20 @@ fn forest_record(iterated: &Iterated) -> ForestRecord {
     ForestRecord { k: iterated.k, statistics: iterated.statistics, sequences: grams.map(sequence).collect() }
 }
 
+fn window_record(windowed: &Windowed) -> WindowRecord {
+    let sequence = |(version, numbers, count): (VersionId, &[PathNumber], u64)| SequenceRecord {
+        version: version.0,
+        numbers: numbers.to_vec(),
+        count,
+    };
+    WindowRecord {
+        k: windowed.k,
+        statistics: windowed.statistics,
+        refused: windowed.refused.iter().map(|version| version.0).collect(),
+        sequences: windowed.paths.iter().map(sequence).collect(),
+    }
+}
+
 fn dropped(losses: &Losses) -> BTreeMap<String, u64> {
     let all = Lost::ALL.iter().map(|&reason| (reason.name().to_string(), losses.of(reason)));
     all.filter(|&(_, count)| count > 0).collect()
@@ -337,6 +369,9 @@ fn used_paths(found: &Collected) -> BTreeMap<u32, BTreeSet<PathNumber>> {
     }
     for gram in found.iterated.iter().flat_map(|iterated| iterated.paths.grams()) {
         used.entry(gram.version.0).or_default().extend(gram.paths);
+    }
+    for (version, paths, _) in found.windowed.iter().flat_map(|windowed| windowed.paths.iter()) {
+        used.entry(version.0).or_default().extend(paths);
     }
     used
 }
@@ -445,6 +480,7 @@ impl Writer<'_> {
                 Some(forest) => forest_record(&Iterated::of(forest)),
                 None => ForestRecord { k: all.k, statistics: Statistics::default(), sequences: Vec::new() },
             }),
+            windowed: of.windowed.as_ref().map(window_record),
             calls,
             dropped: dropped(&counted.losses),
             work: WorkRecord { hash_operations: counted.hash_operations, hash_probes: counted.hash_probes },

@@ -7,7 +7,9 @@ use super::recent::ReceiverOutcome;
 use holloway_bytecode::FunctionId;
 use holloway_profilers::calls::{CallEdge, CallSite};
 use holloway_profilers::edges::SparseCounters;
+use holloway_profilers::kblpp::K;
 use holloway_profilers::paths::{PathDag, Placement};
+use holloway_profilers::windows::WindowNumbers;
 use holloway_profilers::{BlockId, BranchArm, Edge, MethodId, PathNumber};
 
 /// What compiled code is to count.
@@ -56,6 +58,8 @@ pub struct PathInstrumentation {
     pub exact: Option<Storage>,
     /// All paths go into the k-slab forest.
     pub forest: bool,
+    /// All windows of so many paths are counted, in a hash table.
+    pub windows: Option<K>,
     /// Yieldpoints at the ends of paths tell their number.
     pub sampled: bool,
     /// Every step is traced: for tests.
@@ -94,6 +98,15 @@ impl Roots {
     }
 }
 
+/// How a piece of code counts windows of paths.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Windows {
+    /// The first of the [`PathTableCells`].
+    pub cells: u32,
+    /// How they are numbered.
+    pub numbers: WindowNumbers,
+}
+
 /// Counters that say where the hash table of a piece of code is, in this order.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -102,14 +115,42 @@ pub struct PathTableCells {
     pub slots: u64,
     /// What to shift by.
     pub shift: u64,
-    /// Whose table it is; with [`PathTableCells::OF_CALLS`], of its calls.
+    /// Whose table it is, with the mark of what is counted there ([`TableKind::mark`]).
     pub version: u64,
 }
 
-impl PathTableCells {
-    /// Added to the version: the table has no paths, but calls.
-    pub const OF_CALLS: u64 = 1 << 32;
+/// What is counted in a hash table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TableKind {
+    /// Paths.
+    Paths,
+    /// Calls through tables.
+    Calls,
+    /// Windows of paths.
+    Windows,
+}
 
+impl TableKind {
+    /// What is added to the version.
+    pub fn mark(self) -> u64 {
+        match self {
+            TableKind::Paths => 0,
+            TableKind::Calls => 1 << 32,
+            TableKind::Windows => 2 << 32,
+        }
+    }
+
+    /// What was added to it.
+    pub fn of_mark(version: u64) -> TableKind {
+        match version >> 32 {
+            0 => TableKind::Paths,
+            1 => TableKind::Calls,
+            _ => TableKind::Windows,
+        }
+    }
+}
+
+impl PathTableCells {
     /// How many counters that are.
     pub const COUNT: usize = size_of::<Self>() / 8;
 }
@@ -204,6 +245,10 @@ pub struct VersionPaths {
     pub table: Option<u32>,
     /// Where roots of the k-slab forest are remembered, if they are.
     pub roots: Option<Roots>,
+    /// How windows are counted, if they are.
+    pub windows: Option<Windows>,
+    /// They should be, but their numbers would not fit a word.
+    pub windows_refused: bool,
     /// The place in the program where each block begins: function and instruction.
     pub places: Vec<(FunctionId, u32)>,
     /// Additions to the path register in the code.

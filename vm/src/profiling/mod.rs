@@ -50,12 +50,12 @@ pub use call_tally::CountedCalls;
 pub(crate) use calls::count_interpreted;
 pub use calls::{CreditedCalls, SampledCalls, receiver_key, target};
 pub(crate) use collect::collect;
-pub use collect::{Collected, CollectedVersion, FoundCalls, Iterated, Sampled};
+pub use collect::{Collected, CollectedVersion, FoundCalls, Iterated, Sampled, Windowed};
 pub use counters::CounterNumbers;
 pub use instrument::{
     BlockCall, BlockInstrumentation, CacheInstrumentation, Instrumentation, Instrumented, MOST_IN_ARRAY,
-    PathInstrumentation, PathTableCells, ReceiverTable, Roots, Storage, VersionCalls, VersionEdges,
-    VersionPaths,
+    PathInstrumentation, PathTableCells, ReceiverTable, Roots, Storage, TableKind, VersionCalls,
+    VersionEdges, VersionPaths, Windows,
 };
 pub use listeners::HeardCalls;
 pub(crate) use listeners::heard;
@@ -76,6 +76,6 @@ pub(crate) use state::{
     Profiling, Taken, count_new_path, enter_block, grow_forest, plant_forest, sample_path, trace_step,
     yieldpoint,
 };
-pub use tally::Counted;
+pub use tally::{Counted, WindowStatistics};
 pub use threads::CountedThread;
 pub use trace::{Step, TraceFrame, Traced};

@@ -6,6 +6,7 @@
 //! | `blpp[:storage=array\|hash]` | exact counts of Ball-Larus paths |
 //! | `pep[:samples=64,stride=17,schedule=simplified,placement=smart,skip=round-robin,overrun=ignore,seed=0]` | PEP: sampled paths and edges |
 //! | `kblpp:k=8` | exact counts of paths over k iterations |
+//! | `kroy:k=2` | the same by numbers of windows of k paths, counted in a hash table at each end of a path |
 //! | `calls` | exact counts of calls, in all tiers |
 //! | `cbs[:samples=16,stride=3,schedule=arnold-grove,at=prologue,skip=round-robin,overrun=ignore,seed=0,depth=1,decay=0,credit=none]` | counter-based samples of calls |
 //! | `oneshot[:burst=100,level=o0]` | the first calls of methods that have reached a level |
@@ -41,6 +42,8 @@ pub struct ProfileOptions {
     pub pep: Option<PepOptions>,
     /// Exact paths over so many iterations.
     pub kblpp: Option<K>,
+    /// Exact windows of so many paths.
+    pub kroy: Option<K>,
     /// Each green thread counts by itself, too.
     pub per_thread: bool,
     /// Exact calls.
@@ -146,6 +149,8 @@ pub enum ProfileSpec {
     Pep(PepOptions),
     /// `kblpp`.
     Kblpp(K),
+    /// `kroy`.
+    Kroy(K),
     /// `calls`.
     Calls,
     /// `cbs`.
@@ -179,6 +184,7 @@ const PROFILERS: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     ("kblpp", &[("k", "a number from 2 to 1024")]),
+    ("kroy", &[("k", "a number from 2 to 64")]),
     ("calls", &[]),
     (
         "cbs",
@@ -237,6 +243,10 @@ const ENTRIES: u32 = 8;
 const MOST_ENTRIES: u32 = 1024;
 /// The k of the table in the design: a few iterations, at little cost.
 const USUAL_K: u32 = 8;
+/// More iterations do not fit the numbers of most methods.
+const USUAL_WINDOW: u32 = 2;
+/// With more paths in a window, no method is numbered.
+const LONGEST_WINDOW: u32 = 64;
 
 /// Yes and no.
 const ANSWERS: &[(&str, bool)] = &[("no", false), ("yes", true)];
@@ -338,6 +348,11 @@ impl FromStr for ProfileSpec {
                 let k = K::new(k).map_err(|_| keys.wrong("k", &k.to_string()))?;
                 ProfileSpec::Kblpp(k)
             }
+            "kroy" => {
+                let k = keys.value("k", USUAL_WINDOW)?;
+                let fits = K::new(k).ok().filter(|_| k <= LONGEST_WINDOW);
+                ProfileSpec::Kroy(fits.ok_or_else(|| keys.wrong("k", &k.to_string()))?)
+            }
             "calls" => ProfileSpec::Calls,
             "cbs" => ProfileSpec::Cbs(cbs(&keys)?),
             "oneshot" => {
@@ -432,6 +447,7 @@ impl Display for ProfileSpec {
                 write_window(f, window, &format!("placement={}", word(PLACEMENTS, *placement)))
             }
             ProfileSpec::Kblpp(k) => write!(f, "kblpp:k={}", k.get()),
+            ProfileSpec::Kroy(k) => write!(f, "kroy:k={}", k.get()),
             ProfileSpec::Calls => f.write_str("calls"),
             ProfileSpec::Cbs(CbsOptions { window, at, depth, decay, credit }) => {
                 f.write_str("cbs:")?;
@@ -467,6 +483,7 @@ impl ProfileOptions {
             ProfileSpec::Blpp(storage) => self.blpp.replace(storage).is_some(),
             ProfileSpec::Pep(pep) => self.pep.replace(pep).is_some(),
             ProfileSpec::Kblpp(k) => self.kblpp.replace(k).is_some(),
+            ProfileSpec::Kroy(k) => self.kroy.replace(k).is_some(),
             ProfileSpec::Calls => std::mem::replace(&mut self.calls, true),
             ProfileSpec::Cbs(cbs) => self.cbs.replace(cbs).is_some(),
             ProfileSpec::OneShot(oneshot) => self.oneshot.replace(oneshot).is_some(),
@@ -487,6 +504,7 @@ impl ProfileOptions {
         let blpp = self.blpp.map(ProfileSpec::Blpp);
         let pep = self.pep.map(ProfileSpec::Pep);
         let kblpp = self.kblpp.map(ProfileSpec::Kblpp);
+        let kroy = self.kroy.map(ProfileSpec::Kroy);
         let calls = self.calls.then_some(ProfileSpec::Calls);
         let cbs = self.cbs.map(ProfileSpec::Cbs);
         let oneshot = self.oneshot.map(ProfileSpec::OneShot);
@@ -494,7 +512,7 @@ impl ProfileOptions {
         let btb = self.btb.map(ProfileSpec::Btb);
         let subpaths = self.subpaths.map(ProfileSpec::Subpaths);
         let osp = self.osp.map(ProfileSpec::Osp);
-        let all = [edges, blpp, pep, kblpp, calls, cbs, oneshot, icache, btb, subpaths, osp];
+        let all = [edges, blpp, pep, kblpp, kroy, calls, cbs, oneshot, icache, btb, subpaths, osp];
         all.into_iter().flatten().collect()
     }
 
@@ -505,14 +523,14 @@ impl ProfileOptions {
 
     /// What compiled code must count for them. All path profilers share one numbering: PEP's placement is that of all.
     pub fn instrumentation(&self) -> Instrumentation {
-        let paths = (self.blpp.is_some() || self.pep.is_some() || self.kblpp.is_some()).then(|| {
-            PathInstrumentation {
-                placement: self.pep.map_or(Placement::Smart, |pep| pep.placement),
-                exact: self.blpp,
-                forest: self.kblpp.is_some(),
-                sampled: self.pep.is_some(),
-                traced: self.traced,
-            }
+        let counted = self.blpp.is_some() || self.kblpp.is_some() || self.kroy.is_some();
+        let paths = (counted || self.pep.is_some()).then(|| PathInstrumentation {
+            placement: self.pep.map_or(Placement::Smart, |pep| pep.placement),
+            exact: self.blpp,
+            forest: self.kblpp.is_some(),
+            windows: self.kroy,
+            sampled: self.pep.is_some(),
+            traced: self.traced,
         });
         Instrumentation {
             edges: self.edges,

@@ -6,7 +6,9 @@
 
 use super::calls::{self, CallSampler};
 use super::counters::{CounterArea, CounterNumbers};
-use super::instrument::{Instrumentation, Instrumented, PathTableCells, VersionCalls, VersionPaths};
+use super::instrument::{
+    Instrumentation, Instrumented, PathTableCells, TableKind, VersionCalls, VersionPaths,
+};
 use super::listeners::Listeners;
 use super::moments::Moments;
 use super::native::NativeTraces;
@@ -310,12 +312,10 @@ impl Profiling {
     /// Code was installed.
     pub fn installed(&mut self, code: CodeId, version: Version, context: &mut Context) {
         let told = self.tables.len();
-        if let Some(VersionPaths { table: Some(cells), .. }) = version.instrumented.paths {
-            self.tables.push(TableCells { version: VersionId(code.0), cells, of_calls: false });
-        }
-        if let Some(VersionCalls { receivers: Some(table), .. }) = &version.instrumented.calls {
-            let cells = table.cells;
-            self.tables.push(TableCells { version: VersionId(code.0), cells, of_calls: true });
+        for kind in [TableKind::Paths, TableKind::Calls, TableKind::Windows] {
+            if let Some(cells) = cells_of(&version.instrumented, kind) {
+                self.tables.push(TableCells { version: VersionId(code.0), cells, kind });
+            }
         }
         if self.tables.len() > told {
             // The other threads are told when they run.
@@ -392,6 +392,16 @@ fn paths_of(versions: &BTreeMap<u32, Version>, version: VersionId) -> Option<&Ve
     versions.get(&version.0)?.instrumented.paths.as_ref()
 }
 
+/// The counters that say where a hash table of a piece of code is, if it has one of this kind.
+fn cells_of(instrumented: &Instrumented, kind: TableKind) -> Option<u32> {
+    let (paths, calls) = (instrumented.paths.as_ref(), instrumented.calls.as_ref());
+    match kind {
+        TableKind::Paths => paths.and_then(|VersionPaths { table, .. }| *table),
+        TableKind::Calls => calls.and_then(|VersionCalls { receivers, .. }| Some(receivers.as_ref()?.cells)),
+        TableKind::Windows => paths.and_then(|VersionPaths { windows, .. }| Some(windows.as_ref()?.cells)),
+    }
+}
+
 /// A yieldpoint that was taken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taken {
@@ -463,16 +473,9 @@ pub(crate) unsafe extern "C" fn count_new_path(ctx: *mut Context, cells: *const 
     // given to it.
     let (vm, version) = unsafe { (machinery(ctx), (*cells).version) };
     let Profiling { versions, tallies, .. } = &mut vm.profiling;
-    let of_calls = version & PathTableCells::OF_CALLS != 0;
-    let version = VersionId(version as u32);
-    let cells = match of_calls {
-        true => versions
-            .get(&version.0)
-            .and_then(|code| Some(code.instrumented.calls.as_ref()?.receivers.as_ref()?.cells)),
-        false => paths_of(versions, version).and_then(|paths| paths.table),
-    };
-    if let Some(cells) = cells {
-        tallies.here().count(TableCells { version, cells, of_calls }, path);
+    let (kind, version) = (TableKind::of_mark(version), VersionId(version as u32));
+    if let Some(cells) = versions.get(&version.0).and_then(|code| cells_of(&code.instrumented, kind)) {
+        tallies.here().count(TableCells { version, cells, kind }, path);
     }
 }
 

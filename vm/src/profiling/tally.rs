@@ -10,7 +10,7 @@
 use super::caches::CacheEntry;
 use super::call_tally::{CountedCalls, MadeCalls};
 use super::counters::CounterArea;
-use super::instrument::{PathTableCells, Roots, VersionPaths};
+use super::instrument::{Roots, TableKind, VersionPaths};
 use super::state::Version;
 use crate::context::Context;
 use holloway_profilers::calls::CallGraph;
@@ -18,6 +18,7 @@ use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::kblpp::{Activation, Forest, K};
 use holloway_profilers::stream::{Losses, PathCount, PathProfile, PathTable, Storage};
 use holloway_profilers::{Edge, PathNumber, VersionId};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The tables.
@@ -27,6 +28,8 @@ pub(super) struct Tally {
     table: PathTable,
     /// Exact counts of calls through tables.
     receivers: PathTable,
+    /// Exact counts of windows of paths.
+    windows: PathTable,
     forest: Option<Forest>,
     /// Samples, if they are counted by thread.
     samples: BTreeMap<(VersionId, PathNumber), u64>,
@@ -44,8 +47,8 @@ pub(super) struct TableCells {
     pub version: VersionId,
     /// The first of the counters that say where the table is.
     pub cells: u32,
-    /// It has calls, not paths.
-    pub of_calls: bool,
+    /// What is in it.
+    pub kind: TableKind,
 }
 
 /// What was counted in the tables.
@@ -73,6 +76,33 @@ pub struct Counted {
     pub hash_operations: u64,
     /// Slots that these visited.
     pub hash_probes: u64,
+    /// Windows of paths, by their numbers.
+    pub windows: PathProfile,
+    /// Their table.
+    pub window_table: WindowStatistics,
+}
+
+/// A hash table of windows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct WindowStatistics {
+    /// Operations on it: one for each path that ended.
+    pub hash_operations: u64,
+    /// Slots that these visited.
+    pub hash_probes: u64,
+    /// Its entries.
+    pub entries: u64,
+    /// Its size.
+    pub bytes: u64,
+}
+
+impl WindowStatistics {
+    /// Adds another's.
+    pub fn merge(&mut self, other: WindowStatistics) {
+        self.hash_operations += other.hash_operations;
+        self.hash_probes += other.hash_probes;
+        self.entries += other.entries;
+        self.bytes += other.bytes;
+    }
 }
 
 impl Tally {
@@ -82,6 +112,7 @@ impl Tally {
             counters,
             table: PathTable::new(Storage::Hash),
             receivers: PathTable::new(Storage::Hash),
+            windows: PathTable::new(Storage::Hash),
             forest: k.map(Forest::new),
             samples: BTreeMap::new(),
             losses: Losses::default(),
@@ -105,22 +136,26 @@ impl Tally {
     }
 
     /// Tells compiled code where its hash table is.
-    fn tell_table(&mut self, TableCells { version, cells, of_calls }: TableCells) {
+    fn tell_table(&mut self, TableCells { version, cells, kind }: TableCells) {
+        let address = self.table(kind).address(version);
         if let Some(counters) = &self.counters {
-            let (table, mark) = match of_calls {
-                true => (&mut self.receivers, PathTableCells::OF_CALLS),
-                false => (&mut self.table, 0),
-            };
-            let address = table.address(version);
-            let words = [address.slots as u64, u64::from(address.shift), u64::from(version.0) | mark];
+            let marked = u64::from(version.0) | kind.mark();
+            let words = [address.slots as u64, u64::from(address.shift), marked];
             (cells..).zip(words).for_each(|(cell, word)| counters.set(cell, word));
         }
     }
 
-    /// Counts a path, or what stands for a call, in the hash table of this code.
+    fn table(&mut self, kind: TableKind) -> &mut PathTable {
+        match kind {
+            TableKind::Paths => &mut self.table,
+            TableKind::Calls => &mut self.receivers,
+            TableKind::Windows => &mut self.windows,
+        }
+    }
+
+    /// Counts a path, or what stands for a call or a window, in the hash table of this code.
     pub fn count(&mut self, table: TableCells, path: PathNumber) {
-        let counts = if table.of_calls { &mut self.receivers } else { &mut self.table };
-        counts.count(table.version, path);
+        self.table(table.kind).count(table.version, path);
         self.tell_table(table);
     }
 
@@ -173,6 +208,13 @@ impl Tally {
             losses: self.losses,
             hash_operations: self.table.hash_operations(),
             hash_probes: self.table.hash_probes(),
+            windows: self.windows.profile(),
+            window_table: WindowStatistics {
+                hash_operations: self.windows.hash_operations(),
+                hash_probes: self.windows.hash_probes(),
+                entries: self.windows.hash_entries() as u64,
+                bytes: self.windows.bytes() as u64,
+            },
         };
         self.edges(versions, &mut counted);
         self.caches(versions, &mut counted.made);
@@ -269,6 +311,8 @@ impl Counted {
             (Some(_), None) => {}
         }
         self.losses.merge(&other.losses);
+        self.windows.merge(&other.windows);
+        self.window_table.merge(other.window_table);
         self.hash_operations += other.hash_operations;
         self.hash_probes += other.hash_probes;
     }

@@ -10,7 +10,7 @@
 //! as long as the thread. Where the system gives no more, a thread has no tables of its own for all its life, for what
 //! activations remember belongs to the tables in which they began.
 
-use super::collect::FoundCalls;
+use super::collect::{FoundCalls, Windowed};
 use super::counters::CounterArea;
 use super::state::Version;
 use super::tally::{Counted, TableCells, Tally};
@@ -33,6 +33,8 @@ pub struct CountedThread {
     pub counted: Counted,
     /// Calls, as they are found in the end.
     pub calls: FoundCalls,
+    /// Windows of paths, if they are counted.
+    pub windowed: Option<Windowed>,
 }
 
 /// The tables of a machine's threads.
@@ -119,6 +121,7 @@ impl Tallies {
                 threads: 1,
                 counted,
                 calls: FoundCalls::default(),
+                windowed: None,
             }
         });
         let rest = (self.rest > 0).then(|| CountedThread {
@@ -127,6 +130,7 @@ impl Tallies {
             threads: self.rest,
             counted: self.together.counted(versions),
             calls: FoundCalls::default(),
+            windowed: None,
         });
         by_number.chain(rest).collect()
     }

@@ -182,7 +182,9 @@ impl Verifier<'_> {
             Yieldpoint(_) => (vec![Ty::Int; node.args.len().min(1)], vec![]),
             Count(_) | SetPath(_) | AddPath(_) | Trace(_) => (vec![], vec![]),
             Path(_) => (vec![], vec![Ty::Int]),
-            CountPath(_) | HashPath(_) | PlantForest(_) | GrowForest(_) => (vec![Ty::Int], vec![]),
+            CountPath(_) | HashPath(_) | PlantForest(_) | GrowForest(_) | HashWindow { .. } => {
+                (vec![Ty::Int], vec![])
+            }
             Entered | Block(_) => (vec![], vec![]),
             CountReceiver { .. } | CountCached { .. } => (vec![arg(0)], vec![]),
             SamplePath => (vec![Ty::Int; node.args.len().clamp(1, 2)], vec![]),

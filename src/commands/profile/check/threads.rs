@@ -3,7 +3,9 @@
 use super::super::load::thread_name;
 use super::super::model::Profile;
 use super::{RULES, name, outcomes};
-use holloway_vm::profiling::file::{CountRecord, ForestRecord, SequenceRecord, ThreadRecord, WorkRecord};
+use holloway_vm::profiling::file::{
+    CountRecord, ForestRecord, SequenceRecord, ThreadRecord, WindowRecord, WorkRecord,
+};
 use holloway_vm::profiling::{CallRecord, CallRecords, ProfileSpec};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,6 +49,7 @@ pub fn sums(profile: &Profile, threads: &[ThreadRecord]) -> Vec<String> {
         counts_of_paths("samples", thread.sampled.as_deref())
     });
     compare(counts_of_forest(file.iterated.as_ref()), &|thread| counts_of_forest(thread.iterated.as_ref()));
+    compare(counts_of_windows(file.windowed.as_ref()), &|thread| counts_of_windows(thread.windowed.as_ref()));
     compare(counts_of_calls(profile, &file.calls), &|thread| counts_of_calls(profile, &thread.calls));
     let dropped = |dropped: &BTreeMap<String, u64>| -> Counts {
         dropped.iter().map(|(reason, &count)| (format!("dropped: {reason}"), u128::from(count))).collect()
@@ -110,6 +113,15 @@ fn counts_of_calls(profile: &Profile, calls: &CallRecords) -> Counts {
         add((format!("{caller}@{}, lost", lost.site.position), u128::from(lost.count)));
     }
     counts
+}
+
+fn counts_of_windows(windows: Option<&WindowRecord>) -> Counts {
+    let Some(windows) = windows else { return Counts::new() };
+    let row = |of: &SequenceRecord| {
+        (format!("window {:?} of version {}", of.numbers, of.version), u128::from(of.count))
+    };
+    let operations = ("operations on windows".to_string(), u128::from(windows.statistics.hash_operations));
+    windows.sequences.iter().map(row).chain([operations]).collect()
 }
 
 fn counts_of_forest(forest: Option<&ForestRecord>) -> Counts {

@@ -31,7 +31,7 @@ pub fn summary(profile: &Profile) -> String {
     line("profilers", if file.profilers.is_empty() { "none".into() } else { file.profilers.join(", ") });
     let numbered = file.versions.iter().filter(|version| version.paths > 0).count();
     let mut code = counted(file.versions.len() as u64, "piece of code counted", "pieces of code counted");
-    if file.exact.is_some() || file.sampled.is_some() || file.iterated.is_some() {
+    if file.exact.is_some() || file.sampled.is_some() || file.iterated.is_some() || file.windowed.is_some() {
         code += &format!(", {numbered} with numbered paths");
     }
     line("code", code);
@@ -71,6 +71,24 @@ pub fn summary(profile: &Profile) -> String {
                 counted(of.nodes, "node", "nodes"),
                 of.bytes,
                 counted(forest.sequences.len() as u64, "sequence", "sequences"),
+            ),
+        );
+    }
+    if let Some(windows) = &file.windowed {
+        let of = &windows.statistics;
+        let refused = match windows.refused.len() {
+            0 => String::new(),
+            refused => format!("; {} refused", counted(refused as u64, "piece of code", "pieces of code")),
+        };
+        line(
+            "kroy",
+            format!(
+                "k = {}, {} in {} of {} bytes, {}{refused}",
+                windows.k,
+                counted(of.hash_operations, "path", "paths"),
+                counted(of.entries, "entry", "entries"),
+                of.bytes,
+                counted(windows.sequences.len() as u64, "window", "windows"),
             ),
         );
     }

@@ -1,7 +1,7 @@
 //! What each green thread counted, in a profile file: the same records as for all together, which refer to the same tables.
 
 use super::CallRecords;
-use super::{CountRecord, EdgeRecords, ForestRecord, ProfileFile, SampleRecord, WorkRecord};
+use super::{CountRecord, EdgeRecords, ForestRecord, ProfileFile, SampleRecord, WindowRecord, WorkRecord};
 use holloway_profilers::PathNumber;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,6 +23,9 @@ pub struct ThreadRecord {
     pub sampled: Option<Vec<CountRecord>>,
     /// As in [`ProfileFile::iterated`].
     pub iterated: Option<ForestRecord>,
+    /// As in [`ProfileFile::windowed`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub windowed: Option<WindowRecord>,
     /// As in [`ProfileFile::calls`]; windows and bursts are those of all. Older files have none.
     #[serde(default)]
     pub calls: CallRecords,
@@ -52,6 +55,7 @@ impl ProfileFile {
             exact: thread.exact.clone(),
             sampled,
             iterated: thread.iterated.clone(),
+            windowed: thread.windowed.clone(),
             calls: thread.calls.clone(),
             traces: self.traces.clone(),
             subpaths: self.subpaths.clone(),

@@ -65,8 +65,10 @@ fn specs_are_written_as_they_are_read() {
 #[test]
 fn what_is_wrong_is_named_with_what_would_be_right() {
     for (text, part) in [
-        ("paths", "there are edges, blpp, pep, kblpp, calls, cbs, oneshot, icache, btb, subpaths, osp"),
+        ("paths", "there are edges, blpp, pep, kblpp, kroy, calls, cbs, oneshot, icache, btb, subpaths, osp"),
         ("edges:k=1", "`edges` has no keys"),
+        ("kroy:k=1", "k is a number from 2 to 64"),
+        ("kroy:k=65", "k is a number from 2 to 64"),
         ("pep:sample=3", "its keys are samples"),
         ("pep:samples", "key=value"),
         ("pep:samples=0", "samples is 0"),

@@ -275,6 +275,36 @@ def relative_to_blpp(pick):
     return of
 
 
+def beside_blpp(name):
+    """Of a profiler with each k, the mean of its overhead over that of Ball-Larus profiling, without programs of which code is refused."""
+
+    def of(cells):
+        ratio = lambda cell: math.exp(mean(cell.sample("overhead"))) - 1
+        base = {cell.program: ratio(cell) for cell in flagged(cells, "--profile blpp:storage=hash")}
+        ratios = {}
+        for cell in (cell for cell in cells if cell.kind == "overhead" and f"{name}:k=" in cell.flags):
+            spec = cell.flags.split()[-1]
+            told = [own for own in cells if own.kind == "windows" and own.program == cell.program and own.has(spec)]
+            refused = name == "kroy" and told[0].number("windows.refused") > 0
+            if base[cell.program] >= 0.03 and not refused:
+                ratios.setdefault(int(spec.split("=")[1]), []).append(ratio(cell) / base[cell.program])
+        return [mean(ratios[k]) for k in sorted(ratios)]
+
+    return of
+
+
+def refused(number):
+    """Over programs, of the runs with windows of three paths and the smallest k of the forest."""
+
+    def of(cells):
+        own = having(cells, "--profile kroy:k=3")
+        own = [cell for cell in own if cell.kind == "windows"]
+        least = min(cell.k() for cell in own)
+        return sum(cell.number(number) for cell in own if cell.k() == least)
+
+    return of
+
+
 def table3(which):
     """The better of two strides, on average, for runs of so few or so many ticks; or the mean of both."""
     name = "cbs:samples=16,stride={},schedule=arnold-grove,at=prologue.overlap"
@@ -498,6 +528,16 @@ RECIPES = {
         ),
     },
     "kblpp-fig17": {"bytes of the largest forest": extreme(max, lambda cell: cell.number("bytes"))},
+    "kblpp-tab1": {
+        "cost of numbers of k iterations relative to BLPP, the cheaper k": lambda cells: min(beside_blpp("kroy")(cells)),
+        "cost of k-BLPP relative to BLPP, the mean over k": lambda cells: mean(beside_blpp("kblpp")(cells)),
+        "cost of k-BLPP with the largest k relative to numbers of k iterations, the cheaper k": lambda cells: beside_blpp("kblpp")(cells)[-1]
+        / min(beside_blpp("kroy")(cells)),
+        "code whose numbers of 3 iterations do not fit 64 bits, of all that is numbered": refused("windows.refused"),
+        "code with more than 60,000 paths over 3 iterations, if any path may follow any other": lambda cells: 100
+        * refused("beyond")(cells)
+        / refused("numbered")(cells),
+    },
     "kblpp-sec6-discussion": {
         "cold of all sequences of the largest k, the loop-intensive program with fewest": coldest
     },

@@ -3,6 +3,7 @@
 mod overhead;
 mod sequences;
 mod subpaths;
+mod windows;
 
 pub(crate) use subpaths::name as line_names;
 
@@ -32,6 +33,8 @@ pub enum Reduction {
     Subpaths,
     /// A profile of branch traces.
     Traces,
+    /// A profile of paths by three profilers together.
+    Windows,
 }
 
 impl fmt::Display for Reduction {
@@ -46,6 +49,7 @@ impl fmt::Display for Reduction {
             Reduction::Sequences => "sequences",
             Reduction::Subpaths => "subpaths",
             Reduction::Traces => "traces",
+            Reduction::Windows => "windows",
         })
     }
 }
@@ -82,6 +86,7 @@ impl Reduction {
             Reduction::Sequences => sequences::reduce(&value),
             Reduction::Subpaths => subpaths::reduce(&value),
             Reduction::Traces => traces(&value),
+            Reduction::Windows => windows::reduce(&value),
         }
     }
 }
@@ -225,6 +230,7 @@ mod tests {
             Reduction::Sequences,
             Reduction::Subpaths,
             Reduction::Traces,
+            Reduction::Windows,
         ] {
             assert!(reduce(how, "{}").is_err(), "{how}");
             assert!(reduce(how, "{").is_err_and(|why| why.contains("not JSON")), "{how}");

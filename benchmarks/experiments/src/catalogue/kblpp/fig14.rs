@@ -29,9 +29,9 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     conclude,
 };
 
-const BASE: &str = "--profile blpp:storage=hash";
+pub(super) const BASE: &str = "--profile blpp:storage=hash";
 /// Less than this is no overhead to divide by.
-const LEAST: f64 = 0.03;
+pub(super) const LEAST: f64 = 0.03;
 
 fn names(plan: &Plan) -> Vec<&'static str> {
     plan.programs(programs::QUICK, programs::CLASSIC)
@@ -51,7 +51,7 @@ fn cell(plan: &Plan, program: &str, flags: &str) -> Cell {
 }
 
 /// The overhead of a program, as a part of its time.
-fn overhead(plan: &Plan, results: &Results<'_>, program: &str, flags: &str) -> Option<f64> {
+pub(super) fn overhead(plan: &Plan, results: &Results<'_>, program: &str, flags: &str) -> Option<f64> {
     Some(results.ratio(&cell(plan, program, flags), "overhead", 0)?.logarithm().exp() - 1.0)
 }
 

@@ -17,6 +17,7 @@ mod fig9;
 mod forest;
 mod places;
 mod sec6;
+mod tab1;
 mod tree;
 
 use super::{Experiment, Paper};
@@ -44,5 +45,6 @@ pub(super) const EXPERIMENTS: &[&Experiment] = &[
     &fig18::EXPERIMENT,
     &fig19::EXPERIMENT,
     &fig20::EXPERIMENT,
+    &tab1::EXPERIMENT,
     &sec6::EXPERIMENT,
 ];

@@ -497,7 +497,7 @@ pub(crate) unsafe extern "C" fn grow_forest(ctx: *mut Context, end: u64, activat
 
 fn step(vm: &mut Machinery, activation: &mut Activation, version: VersionId, path: PathNumber) {
     let Profiling { versions, tallies, .. } = &mut vm.profiling;
-    let roots = paths_of(versions, version).and_then(|paths| paths.roots);
+    let roots = || paths_of(versions, version).and_then(|paths| paths.roots);
     tallies.here().step(activation, version, path, roots, &mut vm.context);
 }
 

@@ -159,13 +159,13 @@ impl Tally {
         self.tell_table(table);
     }
 
-    /// A path ended: the activation takes a step in the forest.
+    /// A path ended: the activation takes a step in the forest. Only its first step asks for the roots.
     pub fn step(
         &mut self,
         activation: &mut Activation,
         version: VersionId,
         path: PathNumber,
-        roots: Option<Roots>,
+        roots: impl FnOnce() -> Option<Roots>,
         context: &mut Context,
     ) {
         let Some(forest) = &mut self.forest else { return };
@@ -174,7 +174,7 @@ impl Tally {
         context.forest = forest.addresses();
         if is_first
             && let Some(counters) = &self.counters
-            && let Some(roots) = roots
+            && let Some(roots) = roots()
         {
             counters.set(roots.counter(path), u64::from(activation.bits()));
         }

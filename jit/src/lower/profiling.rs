@@ -16,6 +16,9 @@ use holloway_vm::profiling::{
 };
 
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
+/// How many nodes behind the first child compiled code looks at before it asks the virtual machine, which will order them
+/// better.
+const SIBLINGS: u64 = 4;
 
 impl Lowering<'_, '_> {
     /// Lowers an operation of profiling.
@@ -188,8 +191,8 @@ impl Lowering<'_, '_> {
         self.count_in_forest(found, next);
     }
 
-    /// A further step: to the first child or the second, whichever has the number of the path as its label, or to a root if
-    /// there was no other step yet. What else there may be is the virtual machine's business.
+    /// A further step: to the first child or one of those next to it, whichever has the number of the path as its label, or to a
+    /// root if there was no other step yet. What else there may be is the virtual machine's business.
     fn grow_forest(&mut self, number: Value, roots: Roots) {
         let number = self.value(number);
         let Some(slot) = self.forest_cursor() else { return };
@@ -205,18 +208,34 @@ impl Lowering<'_, '_> {
         let Some(root) = self.forest_root(number, roots) else { return };
         let next_of =
             self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.forest_next);
-        let offset = self.builder.ins().ishl_imm_u(first, 2);
-        let next_of = self.builder.ins().iadd(next_of, offset);
-        let second = self.builder.ins().uload32(PLAIN, next_of, 0);
+        let second = self.next_in_forest(next_of, first);
         let second = self.builder.ins().select(cursor, second, root);
-        let address = self.forest_node(nodes, second);
-        self.walk_if(address, second, number, found, slow);
+        let (walk, on) = (self.new_cold_block(), self.new_cold_block());
+        let left = self.constant(types::I32, SIBLINGS);
+        self.builder.ins().jump(walk, &[second.into(), left.into()]);
+        self.switch_to(walk);
+        let node = self.builder.append_block_param(walk, types::I64);
+        let left = self.builder.append_block_param(walk, types::I32);
+        let address = self.forest_node(nodes, node);
+        self.walk_if(address, node, number, found, on);
+        self.switch_to(on);
+        // Behind the last there is node 0, which has no path's label, and itself behind it.
+        let following = self.next_in_forest(next_of, node);
+        let fewer = self.builder.ins().iadd_imm_s(left, -1);
+        self.builder.ins().brif(fewer, walk, &[following.into(), fewer.into()], slow, &[]);
         self.switch_to(slow);
         let version = self.constant(types::I64, u64::from(self.code) << 32);
         let end = self.builder.ins().bor(version, number);
         self.preserving_call(Stub::GrowForest, &[end, slot]);
         self.builder.ins().jump(next, &[]);
         self.count_in_forest(found, next);
+    }
+
+    /// The next node with the same parent.
+    fn next_in_forest(&mut self, next_of: clif::Value, node: clif::Value) -> clif::Value {
+        let offset = self.builder.ins().ishl_imm_u(node, 2);
+        let at = self.builder.ins().iadd(next_of, offset);
+        self.builder.ins().uload32(PLAIN, at, 0)
     }
 
     /// The window of the last paths moves on by one, and is counted.

@@ -54,7 +54,7 @@ pub(super) enum Slab {
 #[repr(C)]
 struct Node {
     label: u32,
-    /// The first child; of a wide node, the one that was found last; of a node that sends on, one of those below the other.
+    /// The first child; of a wide node, the one that was found last; of a node that sends on, the one below the other to which it did last.
     child: Link,
     count: u64,
 }
@@ -263,12 +263,9 @@ impl Arena {
         if place.left == 0 { place.upper } else { node }
     }
 
-    /// From this node the walk went on to a child of another's: there it looks first the next time, unless it is seldom there.
+    /// From this node the walk went on to a child of another's: there it looks first the next time.
     pub fn went_on(&mut self, node: Link, child: Link) {
-        let before = self.nodes[node as usize].child;
-        if before == NIL || self.nodes[child as usize].count > self.nodes[before as usize].count {
-            self.nodes[node as usize].child = child;
-        }
+        self.nodes[node as usize].child = child;
     }
 
     /// Where nodes are in memory, until one is added.

@@ -289,11 +289,8 @@ impl Model {
             let parent = if sends { self.nodes[cursor].upper } else { cursor };
             let child = self.arena_child(parent, version, path, memory);
             if parent != cursor {
-                let before = self.nodes[cursor].link;
-                if before == NIL || self.nodes[child].count > self.nodes[before].count {
-                    self.nodes[cursor].link = child;
-                    memory.touch(16 * self.nodes[cursor].at + 4, 4);
-                }
+                self.nodes[cursor].link = child;
+                memory.touch(16 * self.nodes[cursor].at + 4, 4);
             }
             child
         };

@@ -4,19 +4,20 @@ mod btb_support;
 
 use btb_support::{Walker, World, rng};
 use holloway_profilers::btb::{
-    BranchKind, HotSite, InlineError, Inlined, Layout, Link, MethodCode, Origin, Part, PartialPath, Piece,
-    Place, Program, Reconstruction, RegionOptions, RegionPaths, Regions, Step, TakenBranch, Trace,
-    reconstruct,
+    BranchKind, Crossing, EdgeCounts, HotCall, HotSite, InlineError, Inlined, Layout, Link, MethodCode,
+    Origin, Part, PartialPath, Piece, Place, Program, Reconstruction, RegionOptions, RegionPaths, Regions,
+    Run, Spans, Step, TakenBranch, Trace, reconstruct, split_at_calls,
 };
 use holloway_profilers::{BlockId, ControlFlow, Graph, MethodId};
 use rand::RngExt;
+use std::collections::BTreeMap;
 
 /// A diamond whose left arm calls a diamond: paths that the call used to cut become one.
 #[test]
 fn a_region_spans_the_call() {
     let caller = Graph::new(&[&[1, 2], &[3], &[3], &[]]);
     let callee = Graph::new(&[&[1, 2], &[3], &[3], &[]]);
-    let site = HotSite { block: BlockId(1), callee: MethodId(1), graph: &callee };
+    let site = HotSite { block: BlockId(1), callee: MethodId(1), graph: &callee, only: true };
     let inlined = Inlined::new(MethodId(0), &caller, &[site]).expect("a site");
     let successors: Vec<Vec<u32>> = (0..inlined.blocks())
         .map(|block| inlined.successors(BlockId::new(block)).iter().map(|to| to.0).collect())
@@ -46,8 +47,25 @@ fn a_region_spans_the_call() {
     ];
     let path =
         reconstruct(&program, &Trace { branches, pc: None }, Reconstruction::default()).expect("consistent");
-    let runs = inlined.translate(&path);
-    assert_eq!(runs, [[0, 1, 5, 7, 8, 4, 3].map(BlockId)]);
+    let call = HotCall { caller: MethodId(0), block: BlockId(1), callee: MethodId(1), only: true };
+    let spans = Spans::new(&program, &[call]).expect("a call");
+    let run = |method, blocks: &[u32]| Run {
+        method: MethodId(method),
+        blocks: blocks.iter().map(|&block| BlockId(block)).collect(),
+    };
+    // The callee's own profile has it, too.
+    assert_eq!(spans.runs(&path), [run(1, &[0, 2, 3]), run(0, &[0, 1, 5, 7, 8, 4, 3])]);
+    let runs = [run(0, &[0, 1, 5, 7, 8, 4, 3]).blocks];
+    assert_eq!(spans.program().method(MethodId(1)).expect("as it was").fingerprint(), 1);
+    assert_ne!(spans.program().method(MethodId(0)).expect("inlined").fingerprint(), 1);
+
+    let mut counts = EdgeCounts::new();
+    counts.add(MethodId(0), BlockId(1), BlockId(3), 9);
+    counts.add(MethodId(1), BlockId(0), BlockId(2), 4);
+    let spanned = spans.edges(&counts);
+    let edges: Vec<_> =
+        spanned.iter().map(|(method, from, to, count)| (method.0, from.0, to.0, count)).collect();
+    assert_eq!(edges, [(0, 4, 3, 9), (0, 5, 7, 4), (1, 0, 2, 4)]);
 
     let code = inlined.code(1).expect("a graph");
     let regions = Regions::new(&code, RegionOptions::default()).expect("a cap");
@@ -62,17 +80,46 @@ fn a_region_spans_the_call() {
 #[test]
 fn impossible_sites_are_named() {
     let graph = Graph::new(&[&[1], &[]]);
-    let site = |block| HotSite { block: BlockId(block), callee: MethodId(4), graph: &graph };
+    let site = |block| HotSite { block: BlockId(block), callee: MethodId(4), graph: &graph, only: true };
     let error = |sites: &[HotSite<'_>]| Inlined::new(MethodId(0), &graph, sites).expect_err("impossible");
     assert_eq!(error(&[site(2)]), InlineError::NoSuchBlock(BlockId(2)));
     assert_eq!(error(&[site(1), site(1)]).to_string(), "block b1 has two hot sites, but one is possible");
+}
+
+/// Where else than the hot method control may go from the middle of a block.
+#[test]
+fn a_site_with_other_targets_has_a_way_around() {
+    let graph = Graph::new(&[&[1], &[]]);
+    let site = HotSite { block: BlockId(0), callee: MethodId(1), graph: &graph, only: false };
+    let inlined = Inlined::new(MethodId(0), &graph, &[site]).expect("a site");
+    assert_eq!(inlined.successors(BlockId(0)), [BlockId(3), BlockId(2)]);
+    let [site] = inlined.sites() else { panic!("one site") };
+    assert_eq!((site.block, site.after, site.copy_of(BlockId(1))), (BlockId(0), BlockId(2), BlockId(4)));
+    assert_eq!(inlined.site(BlockId(0)), Some(*site));
+    assert_eq!(inlined.site(BlockId(2)), None);
+
+    let call = |callee, block| HotCall {
+        caller: MethodId(0),
+        block: BlockId(block),
+        callee: MethodId(callee),
+        only: true,
+    };
+    let mut program = Program::new();
+    let code = || MethodCode::new(&graph, Layout::Arms(&[None, None]), 1).expect("a graph");
+    program.insert(MethodId(0), code());
+    program.insert(MethodId(1), code());
+    let error = |calls: &[HotCall]| Spans::new(&program, calls).expect_err("impossible");
+    assert_eq!(error(&[call(2, 0)]), InlineError::NoGraph(MethodId(2)));
+    assert_eq!(error(&[HotCall { caller: MethodId(7), ..call(1, 0) }]), InlineError::NoGraph(MethodId(7)));
+    assert_eq!(error(&[call(1, 2)]), InlineError::NoSuchBlock(BlockId(2)));
+    assert_eq!(error(&[call(1, 0), call(1, 0)]), InlineError::TwoSites(BlockId(0)));
 }
 
 /// The true walk through the inlined graph, one sequence for each activation of the method: what any window shows is
 /// part of it.
 struct Twin<'i> {
     inlined: &'i Inlined,
-    sites: Vec<(BlockId, MethodId)>,
+    sites: Vec<(BlockId, MethodId, bool)>,
     /// For each activation on the stack: the sequence it writes to, and how its blocks are named there.
     frames: Vec<Option<(usize, Naming)>>,
     sequences: Vec<Vec<BlockId>>,
@@ -102,7 +149,7 @@ impl Twin<'_> {
         let Some(Some((sequence, naming))) = self.frames.last().copied() else { return };
         let id = match naming {
             Naming::Callee(site) => self.find(method, block, Part::Whole, Some(site)),
-            Naming::Own if self.sites.iter().any(|(site, _)| *site == block) => {
+            Naming::Own if self.sites.iter().any(|site| site.0 == block) => {
                 self.find(method, block, Part::BeforeCall, None)
             }
             Naming::Own => self.find(method, block, Part::Whole, None),
@@ -110,7 +157,29 @@ impl Twin<'_> {
         self.sequences[sequence].push(id);
     }
 
+    /// A block is left whose hot call was not made: something else was called, or too many frames are there.
+    fn leave(&mut self) {
+        let Some(Some((sequence, Naming::Own))) = self.frames.last().copied() else { return };
+        let Some(origin) = self.sequences[sequence].last().and_then(|&last| self.inlined.origin(last)) else {
+            return;
+        };
+        if origin.part != Part::BeforeCall {
+            return;
+        }
+        let after = self.find(MethodId(0), origin.block, Part::AfterCall, None);
+        if self.sites.iter().any(|&(block, _, only)| block == origin.block && only) {
+            self.sequences.push(vec![after]);
+            let next = self.sequences.len() - 1;
+            *self.frames.last_mut().expect("it is there") = Some((next, Naming::Own));
+        } else {
+            self.sequences[sequence].push(after);
+        }
+    }
+
     fn step(&mut self, step: &Step) {
+        if step.link == Link::Return && !self.frames.is_empty() {
+            self.leave();
+        }
         let Place::At { method, block } = step.place else {
             self.frames.clear();
             return;
@@ -122,7 +191,8 @@ impl Twin<'_> {
                     frame.filter(|(_, naming)| matches!(naming, Naming::Own)).and_then(|(sequence, _)| {
                         let last = *self.sequences[sequence].last()?;
                         let origin = self.inlined.origin(last)?;
-                        let here = self.sites.iter().position(|&(b, m)| b == origin.block && m == method)?;
+                        let here =
+                            self.sites.iter().position(|&(b, m, _)| b == origin.block && m == method)?;
                         (origin.part == Part::BeforeCall).then_some((sequence, Naming::Callee(here)))
                     });
                 let own = || {
@@ -142,48 +212,85 @@ impl Twin<'_> {
                 }
             }
             _ => {
-                // Leaving a site without its call does not happen in these programs.
+                self.leave();
                 self.push(method, block);
             }
         }
     }
 }
 
-/// In programs whose hot blocks always make their call, first, each translated run is part of a true walk through the
-/// inlined graph.
+/// Which blocks of its own each method has in some runs, how often. A second half is the first one of a visit if nothing of
+/// the visit was seen before the callee.
+fn own_blocks(spans: &Spans, runs: &[Run]) -> BTreeMap<(MethodId, BlockId), u64> {
+    let mut counts = BTreeMap::new();
+    for run in runs {
+        let Some(inlined) = spans.inlined(run.method) else {
+            run.blocks.iter().for_each(|&block| *counts.entry((run.method, block)).or_default() += 1);
+            continue;
+        };
+        let origins: Vec<Origin> = run.blocks.iter().filter_map(|&block| inlined.origin(block)).collect();
+        let callees = origins.iter().take_while(|of| of.method != run.method).count();
+        for (at, of) in origins.iter().enumerate().filter(|(_, of)| of.method == run.method) {
+            if of.part != Part::AfterCall || at == callees && at > 0 {
+                *counts.entry((run.method, of.block)).or_default() += 1;
+            }
+        }
+    }
+    counts
+}
+
+/// Each translated run is part of a true walk through the inlined graph, and nothing is missing.
 #[test]
 fn translated_runs_are_parts_of_the_true_walk() {
-    let (mut long, mut crossing) = (0, 0);
-    for seed in 0..400 {
+    let (mut long, mut crossing, mut around) = (0, 0, 0);
+    for seed in 0..3000 {
         let mut random = rng(seed);
         let mut world = World::random(&mut random, 3, 10);
         world.throws = 0.0;
-        // Some of method 0's blocks have a hot call, and maybe a cold one behind it; the callees call little.
-        let mut sites: Vec<(BlockId, MethodId)> = Vec::new();
+        // Some of method 0's blocks have a hot call, and maybe a cold one around it; the callees call little.
+        let mut sites: Vec<(BlockId, MethodId, bool)> = Vec::new();
         for block in 0..world.graphs[0].blocks() {
-            let callee = random.random_range(1..3u32);
-            world.calls[0][block] = match random.random_range(0..4) {
+            let (callee, id) = (random.random_range(1..3u32), BlockId::new(block));
+            world.calls[0][block] = match random.random_range(0..6) {
                 0 | 1 => {
-                    sites.push((BlockId::new(block), MethodId(callee)));
-                    if random.random_bool(0.3) { vec![callee, 3 - callee] } else { vec![callee] }
+                    sites.push((id, MethodId(callee), random.random_bool(0.5)));
+                    match random.random_range(0..6) {
+                        0 | 1 => vec![callee, 3 - callee],
+                        2 => vec![3 - callee, callee],
+                        _ => vec![callee],
+                    }
                 }
                 2 => vec![callee],
+                // The hot one is another.
+                3 => {
+                    sites.push((id, MethodId(3 - callee), false));
+                    vec![callee]
+                }
                 _ => vec![],
             };
         }
         for calls in &mut world.calls[1..] {
-            calls.iter_mut().for_each(|calls| calls.clear());
+            let few = random.random_bool(0.3);
+            calls.iter_mut().for_each(|calls| {
+                calls.clear();
+                if few && random.random_bool(0.1) {
+                    calls.push(random.random_range(0..3));
+                }
+            });
         }
-        let hot: Vec<HotSite<'_>> = sites
+        let calls: Vec<HotCall> = sites
             .iter()
-            .map(|&(block, callee)| HotSite { block, callee, graph: &world.graphs[callee.index()] })
+            .map(|&(block, callee, only)| HotCall { caller: MethodId(0), block, callee, only })
             .collect();
-        let inlined = Inlined::new(MethodId(0), &world.graphs[0], &hot).expect("sites");
+        let spans = Spans::new(&world.program, &calls).expect("sites");
+        let none = Spans::new(&world.program, &[]).expect("no site");
+        let Some(inlined) = spans.inlined(MethodId(0)) else { continue };
         let mut walker = Walker::new(&world);
         for _ in 0..400 {
             walker.step(&mut random);
         }
-        let mut twin = Twin { inlined: &inlined, sites, frames: Vec::new(), sequences: Vec::new() };
+        let sites = inlined.sites().iter().map(|site| (site.block, site.callee, site.only)).collect();
+        let mut twin = Twin { inlined, sites, frames: Vec::new(), sequences: Vec::new() };
         walker.steps.iter().for_each(|step| twin.step(&step.step));
         for sequence in &twin.sequences {
             let edge = |pair: &[BlockId]| inlined.successors(pair[0]).contains(&pair[1]);
@@ -196,23 +303,34 @@ fn translated_runs_are_parts_of_the_true_walk() {
             let plain = Reconstruction { extend: random.random_bool(0.5), use_pc: false, repair: false };
             let path: PartialPath =
                 reconstruct(&world.program, &Trace { branches, pc: None }, plain).expect("consistent");
-            // An extension beyond the end of the walk is not known to the twin.
-            let known = !plain.extend || start + depth + 40 < walker.records.len();
-            for run in inlined.translate(&path) {
-                let edge = |pair: &[BlockId]| inlined.successors(pair[0]).contains(&pair[1]);
-                assert!(run.windows(2).all(edge), "seed {seed}: {run:?}");
+            let rejoined = split_at_calls(&path, Crossing::Rejoin);
+            assert_eq!(none.runs(&path), rejoined, "seed {seed}: without sites it is the same");
+            let runs = spans.runs(&path);
+            assert_eq!(own_blocks(&spans, &runs), own_blocks(&none, &rejoined), "seed {seed}: {path:?}");
+            let is_edge = |pair: &[BlockId]| inlined.successors(pair[0]).contains(&pair[1]);
+            let of_the_method = |run: &&Run| run.method == MethodId(0);
+            for run in runs.iter().filter(of_the_method) {
+                assert!(run.blocks.windows(2).all(is_edge), "seed {seed}: {run:?}");
+            }
+            // What comes behind the trace may never have been executed: a callee may not return.
+            let steps = path.steps[..path.steps.len() - path.below].to_vec();
+            let runs = spans.runs(&PartialPath { steps, below: 0, ..path });
+            for run in runs.iter().filter(of_the_method).map(|run| &run.blocks) {
                 long += usize::from(run.len() > 3);
-                crossing += usize::from(
-                    run.iter()
-                        .any(|&id| inlined.origin(id).is_some_and(|origin| origin.part == Part::AfterCall)),
-                );
+                let part = |&id: &BlockId| inlined.origin(id).map(|origin| origin.part);
+                crossing += usize::from(run.iter().any(|id| part(id) == Some(Part::AfterCall)));
+                let is_around = |pair: &[BlockId]| {
+                    part(&pair[0]) == Some(Part::BeforeCall) && part(&pair[1]) == Some(Part::AfterCall)
+                };
+                around += usize::from(run.windows(2).any(is_around));
                 let part = |sequence: &Vec<BlockId>| sequence.windows(run.len()).any(|window| window == run);
                 // A single block may be a half that is not known.
-                if run.len() > 1 && known {
+                if run.len() > 1 {
                     assert!(twin.sequences.iter().any(part), "seed {seed}: {run:?}");
                 }
             }
         }
     }
-    assert!(long > 500 && crossing > 500, "{long} long runs, {crossing} with a call");
+    println!("{long} long runs, {crossing} with a call, {around} around one");
+    assert!(long > 500 && crossing > 500 && around > 200, "{long} long runs, {crossing}, {around}");
 }

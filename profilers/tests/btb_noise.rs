@@ -5,10 +5,10 @@ mod btb_support;
 
 use btb_support::{Rng, Walker, World, rng};
 use holloway_profilers::btb::{
-    Analysis, BranchKind, Crossing, Discard, Estimate, EstimateOptions, HotSite, Inlined, Place,
-    Reconstruction, RegionOptions, TakenBranch, Trace, Weighting, parse, print, reconstruct,
+    Analysis, BranchKind, Crossing, Discard, Estimate, EstimateOptions, HotCall, Place, Reconstruction,
+    RegionOptions, Spans, TakenBranch, Trace, Weighting, parse, print, reconstruct,
 };
-use holloway_profilers::{BlockId, ControlFlow, MethodId};
+use holloway_profilers::{BlockId, MethodId};
 use rand::RngExt;
 
 /// How many records the test damages; raise it by hand. The ignored test below damages 10 million.
@@ -77,11 +77,18 @@ fn damage_records(records: u64) {
         let options = Reconstruction { extend: true, use_pc: true, repair: random.random_bool(0.5) };
         let crossing = if random.random_bool(0.5) { Crossing::Split } else { Crossing::Rejoin };
         let mut analysis = Analysis::new(&world.program, options, crossing);
-        let graphs: Vec<&dyn ControlFlow> =
-            world.graphs.iter().map(|graph| graph as &dyn ControlFlow).collect();
-        let last = graphs.len() - 1;
-        let site = HotSite { block: BlockId(0), callee: MethodId::new(last), graph: graphs[last] };
-        let inlined = Inlined::new(MethodId(0), graphs[0], &[site]).expect("a site");
+        let call = |method: usize| HotCall {
+            caller: MethodId::new(method),
+            block: BlockId(0),
+            callee: MethodId::new(methods - 1),
+            only: random.random_bool(0.5),
+        };
+        let calls: Vec<HotCall> = (0..methods).map(call).collect();
+        let spans = Spans::new(&world.program, &calls).expect("sites");
+        let spanning = random.random_bool(0.5);
+        if spanning {
+            analysis = analysis.spanning(&spans);
+        }
         let mut added = 0;
         let depth = [1, 4, 16][random.random_range(0..3usize)].min(branches.len());
         for _ in 0..3000 {
@@ -93,9 +100,10 @@ fn damage_records(records: u64) {
             if added % 16 == 0
                 && let Ok(path) = reconstruct(&world.program, &trace, options)
             {
-                for run in inlined.translate(&path) {
-                    let edge = |pair: &[BlockId]| inlined.successors(pair[0]).contains(&pair[1]);
-                    assert!(run.windows(2).all(edge), "seed {seed}: {run:?}");
+                for run in spans.runs(&path) {
+                    let code = spans.program().method(run.method).expect("a method");
+                    let edge = |pair: &[BlockId]| code.successors(pair[0]).contains(&pair[1]);
+                    assert!(run.blocks.windows(2).all(edge), "seed {seed}: {run:?}");
                 }
             }
         }
@@ -110,7 +118,8 @@ fn damage_records(records: u64) {
         let weighting = Weighting { em: Some(Default::default()), ..Weighting::default() };
         let regions = RegionOptions { cap: 64, ..RegionOptions::default() };
         let options = EstimateOptions { regions, weighting };
-        let estimate = Estimate::new(&world.program, &analysis.profile(), options, None).expect("options");
+        let graphs = if spanning { spans.program() } else { &world.program };
+        let estimate = Estimate::new(graphs, &analysis.profile(), options, None).expect("options");
         assert_eq!((estimate.invalid, estimate.conflicts.len()), (0, 0), "seed {seed}");
         let used = (estimate.pieces - estimate.without_edge) as f64;
         assert!((estimate.flow() - used).abs() <= 1e-6 * (1.0 + used), "seed {seed}");

@@ -15,6 +15,7 @@ use super::paths::{FullPath, PathIndex, Piece, RegionPaths, pieces};
 use super::profile::{Conflict, MethodRuns, RunProfile};
 use super::regions::{RegionId, RegionOptions, Regions};
 use super::runs::{Crossing, split_at_calls};
+use super::spans::Spans;
 use super::weights::{FirstGuess, Match, Weighting, weigh};
 use crate::ids::{BlockId, MethodId};
 use std::collections::BTreeMap;
@@ -67,6 +68,7 @@ pub struct Analysis<'p> {
     program: &'p Program,
     reconstruction: Reconstruction,
     crossing: Crossing,
+    spans: Option<&'p Spans>,
     statistics: Statistics,
     runs: BTreeMap<MethodId, BTreeMap<Vec<BlockId>, Shown>>,
 }
@@ -85,7 +87,20 @@ impl<'p> Analysis<'p> {
     #[must_use]
     pub fn new(program: &'p Program, reconstruction: Reconstruction, crossing: Crossing) -> Self {
         let statistics = Statistics::default();
-        Self { program, reconstruction, crossing, statistics, runs: BTreeMap::new() }
+        Self { program, reconstruction, crossing, spans: None, statistics, runs: BTreeMap::new() }
+    }
+
+    /// Runs are to span these calls; a call that is not one of them suspends a run until it returns. To be said before
+    /// there is any trace. Estimates are then made for the program of the spans.
+    #[must_use]
+    pub fn spanning(mut self, spans: &'p Spans) -> Self {
+        self.spans = Some(spans);
+        self
+    }
+
+    /// The graphs that runs are in.
+    fn graphs(&self) -> &'p Program {
+        self.spans.map_or(self.program, Spans::program)
     }
 
     /// Adds all traces of a recording.
@@ -99,6 +114,7 @@ impl<'p> Analysis<'p> {
 
     /// Adds one trace that was sampled `count` times.
     pub fn add(&mut self, trace: &Trace, count: u64) {
+        let graphs = self.graphs();
         let statistics = &mut self.statistics;
         let path = match reconstruct(self.program, trace, self.reconstruction) {
             Ok(path) => path,
@@ -114,9 +130,13 @@ impl<'p> Analysis<'p> {
         *statistics.crossings.entry(path.crossings).or_insert(0) += 1;
         add(&mut statistics.initial_length, length(self.program, path.initial()));
         add(&mut statistics.extended_length, length(self.program, &path.steps));
-        for run in split_at_calls(&path, self.crossing) {
+        let runs = match self.spans {
+            Some(spans) => spans.runs(&path),
+            None => split_at_calls(&path, self.crossing),
+        };
+        for run in runs {
             statistics.runs += 1;
-            if let Some(code) = self.program.method(run.method) {
+            if let Some(code) = graphs.method(run.method) {
                 add(&mut statistics.runs_length, run.blocks.iter().map(|&block| code.size(block)).sum());
             }
             let shown = self.runs.entry(run.method).or_default().entry(run.blocks).or_default();
@@ -139,7 +159,7 @@ impl<'p> Analysis<'p> {
     pub fn lengths(&self, options: RegionOptions) -> Result<Lengths, OutOfRange> {
         let mut lengths = Lengths::default();
         for (&method, runs) in &self.runs {
-            if let Some(code) = self.program.method(method) {
+            if let Some(code) = self.graphs().method(method) {
                 let runs = runs.iter().map(|(blocks, shown)| (blocks.as_slice(), shown.traces));
                 lengths.add(code, options, runs)?;
             }
@@ -151,7 +171,7 @@ impl<'p> Analysis<'p> {
     #[must_use]
     pub fn profile(&self) -> RunProfile {
         let methods = self.runs.iter().filter_map(|(&id, runs)| {
-            let code = self.program.method(id)?;
+            let code = self.graphs().method(id)?;
             let samples = runs.iter().map(|(blocks, shown)| (blocks.clone(), shown.samples));
             Some(MethodRuns::new(id, code.fingerprint(), samples.collect()))
         });

@@ -43,4 +43,9 @@ impl EdgeCounts {
     pub fn get(&self, method: MethodId, from: BlockId, to: BlockId) -> u64 {
         self.counts.get(&(method, from, to)).copied().unwrap_or(0)
     }
+
+    /// All counts, in the order of method, source and target.
+    pub fn iter(&self) -> impl Iterator<Item = (MethodId, BlockId, BlockId, u64)> {
+        self.counts.iter().map(|(&(method, from, to), &count)| (method, from, to, count))
+    }
 }

@@ -7,12 +7,12 @@
 //! flow like any other: regions and full paths of it span the call, and a partial path that crosses it is translated
 //! instead of split.
 //!
+//! A site at which something else may be called, too, has an edge from half to half for that.
+//!
 //! Kept simple: one level, one hot site for each block (whoever has more splits the block first). Numbering: the
 //! method's own blocks as they are, then for each site its second half and the callee's blocks.
 
-use super::branch::Place;
 use super::layout::{Layout, LayoutError, MethodCode};
-use super::partial::{Link, PartialPath, Step};
 use crate::graph::ControlFlow;
 use crate::ids::{BlockId, MethodId};
 use std::fmt;
@@ -26,6 +26,8 @@ pub struct HotSite<'g> {
     pub callee: MethodId,
     /// Its graph.
     pub graph: &'g dyn ControlFlow,
+    /// Whether nothing else can be called there.
+    pub only: bool,
 }
 
 /// Why a graph cannot be made.
@@ -86,10 +88,25 @@ pub struct Inlined {
     site_in: Vec<Option<usize>>,
 }
 
-#[derive(Debug, Clone)]
-struct Site {
-    callee: MethodId,
-    after: BlockId,
+/// A hot site in the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Site {
+    /// The first half of its block.
+    pub block: BlockId,
+    /// Which method is called.
+    pub callee: MethodId,
+    /// Whether nothing else can be called there.
+    pub only: bool,
+    /// The second half; the callee's blocks come behind it.
+    pub after: BlockId,
+}
+
+impl Site {
+    /// The copy of a block of the callee.
+    #[must_use]
+    pub fn copy_of(&self, block: BlockId) -> BlockId {
+        BlockId(self.after.0 + 1 + block.0)
+    }
 }
 
 impl Inlined {
@@ -129,9 +146,12 @@ impl Inlined {
                 return Err(InlineError::NoGraph(site.callee));
             }
             let after = BlockId::new(inlined.successors.len());
-            let moved = |block: BlockId| BlockId(after.0 + 1 + block.0);
+            let placed = Site { block: site.block, callee: site.callee, only: site.only, after };
+            let moved = |block| placed.copy_of(block);
+            let around = (!site.only).then_some(after);
             let before = &mut inlined.successors[site.block.index()];
-            let continued = std::mem::replace(before, vec![moved(site.graph.entry())]);
+            let continued =
+                std::mem::replace(before, [moved(site.graph.entry())].into_iter().chain(around).collect());
             inlined.successors.push(continued);
             inlined.origins[site.block.index()].part = Part::BeforeCall;
             inlined.origins.push(Origin { method, block: site.block, part: Part::AfterCall });
@@ -142,7 +162,7 @@ impl Inlined {
                 inlined.origins.push(Origin { method: site.callee, block, part: Part::Whole });
             }
             inlined.entries.extend(site.graph.entries().iter().map(|&block| moved(block)));
-            inlined.sites.push(Site { callee: site.callee, after });
+            inlined.sites.push(placed);
         }
         Ok(inlined)
     }
@@ -162,26 +182,23 @@ impl Inlined {
         MethodCode::new(self, Layout::Arms(&vec![None; self.successors.len()]), fingerprint)
     }
 
-    /// The runs of a partial path through this graph. A hot call that the path shows is passed; what the path does
-    /// not show (a hot site that it left without the call, because it began or was extended there) cuts it. Calls to
-    /// other methods suspend a run until they return.
+    /// The method.
     #[must_use]
-    pub fn translate(&self, path: &PartialPath) -> Vec<Vec<BlockId>> {
-        let mut translation = Translation {
-            graph: self,
-            done: Vec::new(),
-            run: Vec::new(),
-            frames: Vec::new(),
-            unclaimed: None,
-        };
-        path.steps.iter().for_each(|step| translation.step(step));
-        translation.finish();
-        translation.done
+    pub fn method(&self) -> MethodId {
+        self.method
     }
 
-    fn site_before(&self, block: Option<&BlockId>) -> Option<&Site> {
-        let index = self.site_in.get(block?.index()).copied().flatten()?;
-        self.sites.get(index)
+    /// The sites, in the order of their second halves.
+    #[must_use]
+    pub fn sites(&self) -> &[Site] {
+        &self.sites
+    }
+
+    /// The site that a block is the first half of.
+    #[must_use]
+    pub fn site(&self, block: BlockId) -> Option<Site> {
+        let index = self.site_in.get(block.index()).copied().flatten()?;
+        self.sites.get(index).copied()
     }
 }
 
@@ -200,112 +217,5 @@ impl ControlFlow for Inlined {
 
     fn successors(&self, block: BlockId) -> &[BlockId] {
         &self.successors[block.index()]
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Frame {
-    /// In the method itself.
-    Own,
-    /// In the callee of the hot site with this second half.
-    Callee(BlockId),
-    /// In a method that is not part of the graph here.
-    Away,
-}
-
-struct Translation<'g> {
-    graph: &'g Inlined,
-    done: Vec<Vec<BlockId>>,
-    run: Vec<BlockId>,
-    frames: Vec<Frame>,
-    /// Blocks of a method in the lowest frame, whose caller is not known yet: perhaps a hot site.
-    unclaimed: Option<(MethodId, Vec<BlockId>)>,
-}
-
-impl Translation<'_> {
-    fn finish(&mut self) {
-        if !self.run.is_empty() {
-            self.done.push(std::mem::take(&mut self.run));
-        }
-    }
-
-    fn begin(&mut self, place: Place) {
-        self.finish();
-        self.frames.clear();
-        self.unclaimed = None;
-        match place {
-            Place::At { method, block } if method == self.graph.method => {
-                self.frames.push(Frame::Own);
-                self.run.push(block);
-            }
-            place => {
-                self.frames.push(Frame::Away);
-                if let Place::At { method, block } = place {
-                    self.unclaimed = Some((method, vec![block]));
-                }
-            }
-        }
-    }
-
-    fn step(&mut self, step: &Step) {
-        match (step.link, self.frames.last().copied()) {
-            (Link::Start | Link::Transfer, _) | (_, None) => self.begin(step.place),
-            (Link::FallThrough | Link::Taken, Some(frame)) => self.edge(frame, step.place),
-            (Link::Call, Some(frame)) => self.call(frame, step.place),
-            (Link::Return, Some(frame)) => self.ret(frame, step.place),
-        }
-    }
-
-    fn edge(&mut self, frame: Frame, place: Place) {
-        let Place::At { block, .. } = place else { return };
-        match frame {
-            Frame::Own => {
-                if let Some(site) = self.graph.site_before(self.run.last()) {
-                    self.finish();
-                    self.run.push(site.after);
-                }
-                self.run.push(block);
-            }
-            Frame::Callee(after) => self.run.push(BlockId(after.0 + 1 + block.0)),
-            Frame::Away => {
-                if let (1, Some((_, blocks))) = (self.frames.len(), &mut self.unclaimed) {
-                    blocks.push(block);
-                }
-            }
-        }
-    }
-
-    fn call(&mut self, frame: Frame, place: Place) {
-        let site = match frame {
-            Frame::Own => self.graph.site_before(self.run.last()),
-            _ => None,
-        };
-        match (site, place) {
-            (Some(site), Place::At { method, block }) if site.callee == method => {
-                self.frames.push(Frame::Callee(site.after));
-                self.run.push(BlockId(site.after.0 + 1 + block.0));
-            }
-            _ => self.frames.push(Frame::Away),
-        }
-    }
-
-    fn ret(&mut self, frame: Frame, place: Place) {
-        self.frames.pop();
-        if !self.frames.is_empty() {
-            if let Frame::Callee(after) = frame {
-                self.run.push(after);
-            }
-            return;
-        }
-        let callee = self.unclaimed.take();
-        self.begin(place);
-        let (Some((method, blocks)), [Frame::Own]) = (callee, &self.frames[..]) else { return };
-        if let Some(site) = self.graph.site_before(self.run.last()).filter(|site| site.callee == method) {
-            // The caller was the hot site after all.
-            let after = site.after;
-            self.run.clear();
-            self.run.extend(blocks.iter().map(|block| BlockId(after.0 + 1 + block.0)));
-            self.run.push(after);
-        }
     }
 }

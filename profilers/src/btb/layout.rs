@@ -224,6 +224,24 @@ impl MethodCode {
     }
 }
 
+impl ControlFlow for MethodCode {
+    fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn entry(&self) -> BlockId {
+        self.entry
+    }
+
+    fn entries(&self) -> &[BlockId] {
+        &self.entries
+    }
+
+    fn successors(&self, block: BlockId) -> &[BlockId] {
+        &self.blocks[block.index()].successors
+    }
+}
+
 fn distinct(blocks: impl Iterator<Item = BlockId>) -> Vec<BlockId> {
     let mut list = Vec::new();
     for block in blocks {

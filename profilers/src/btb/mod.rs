@@ -16,6 +16,9 @@
 //!                                              matching sets -> weights      sec. 3.4, and ours: EM, prior, cold edges
 //! ```
 //!
+//! Where regions span hot calls, [`hot_calls`] chooses these by a call graph, [`Spans`] has the graphs with callees in them and
+//! takes the place of the split at calls, and its program that of the graphs for regions; all else is the same.
+//!
 //! What the folder does not know: where branches come from (a recorder, a burst, hardware), what a bytecode is, what
 //! a path is good for. Metrics (Wall's weight matching with count flow) live elsewhere; [`Regions`] and
 //! [`RegionPaths::number`] name the full paths for whoever counts the truth.
@@ -29,6 +32,7 @@ mod bits;
 mod branch;
 mod edges;
 mod file;
+mod hot;
 mod inlined;
 mod layout;
 mod lengths;
@@ -42,6 +46,7 @@ mod profile;
 mod regions;
 mod ring;
 mod runs;
+mod spans;
 mod table;
 mod weights;
 
@@ -50,7 +55,8 @@ pub use bits::BitSet;
 pub use branch::{BranchKind, CountedTrace, Place, Recording, TakenBranch, Trace};
 pub use edges::EdgeCounts;
 pub use file::{Damaged, parse, print};
-pub use inlined::{HotSite, InlineError, Inlined, Origin, Part};
+pub use hot::{HotRule, Seat, hot_calls};
+pub use inlined::{HotSite, InlineError, Inlined, Origin, Part, Site};
 pub use layout::{Layout, LayoutError, MethodCode, Program};
 pub use lengths::{Length, Lengths};
 pub use loops::{LoopId, back_edges, innermost_loops};
@@ -63,5 +69,6 @@ pub use profile::{Conflict, Merged, MethodRuns, RunCount, RunProfile};
 pub use regions::{Exits, RegionId, RegionOptions, Regions};
 pub use ring::Ring;
 pub use runs::{Crossing, Run, split_at_calls};
+pub use spans::{HotCall, Spans};
 pub use table::{Recorder, TraceTable};
 pub use weights::{ColdEdges, Em, FirstGuess, Match, Weighed, Weighting, weigh};

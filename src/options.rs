@@ -498,6 +498,7 @@ impl MachineArguments {
             tiers: self.tier_options(),
             // What is wrong with them was said when the files were opened.
             profile: self.profile.options().unwrap_or_default(),
+            hot_calls: self.profile.hot(),
         }
     }
 

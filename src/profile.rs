@@ -1,12 +1,16 @@
 //! Profiling from the command line: which profilers run (`--profile`), and the file that keeps what they found
 //! (`--profile-out`).
 
+use crate::commands::profile::load::{named, taken};
 use crate::promised::PromisedFile;
 use crate::report::Stop;
 use clap::Args;
 use holloway_vm::Vm;
+use holloway_vm::compiled::{Counted, GivenCalls};
 use holloway_vm::profiling::{ProfileOptions, ProfileSpec, Snapshots};
 use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
 
 /// The flags.
 #[derive(Args, Clone, Debug, Default)]
@@ -16,7 +20,7 @@ pub struct ProfileArguments {
     /// code calls, cbs[:samples=16,stride=3,schedule=arnold-grove|simplified|timer,at=prologue|both,depth=1,decay=0],
     /// oneshot[:burst=100,level=o0|o1|o2], icache[:entries=8,sites=tables|all]; in the interpreter
     /// btb[:depth=16,period=4099,ticks=0,backend=recorder|burst|lbr|step,cap=1024,weights=em|equal|prior|prior-em,
-    /// exact=no|yes,analysis=end|background],
+    /// calls=rejoin|split|hot,exact=no|yes,analysis=end|background],
     /// subpaths[:max-length=32], osp[:memory=32k,rate=1000,max-length=32,encoding=rotation|xor|random-xor|rolling,
     /// skip=decrement|call|burst|versions,stretch=10000]
     #[arg(long = "profile", value_name = "SPEC", help_heading = "Profiling")]
@@ -28,20 +32,69 @@ pub struct ProfileArguments {
     /// ticks (`doubling`): for `profile accuracy`
     #[arg(long = "profile-snapshots", value_name = "TICKS", requires = "specs", help_heading = "Profiling")]
     pub snapshots: Option<Snapshots>,
+    /// The calls of an earlier run, for regions of btb:calls=hot to span the hot ones: exact=FILE (of --profile calls --profile-out)
+    /// or cbs=FILE
+    #[arg(long = "hot-calls", value_name = "PROFILE", requires = "specs", help_heading = "Profiling")]
+    pub hot_calls: Option<CallFile>,
     /// Write what the profilers found, for `holloway profile`
     #[arg(long = "profile-out", value_name = "FILE", help_heading = "Profiling")]
     pub out: Option<PathBuf>,
     /// The file, opened before anything runs.
     #[arg(skip)]
     file: PromisedFile,
+    /// The calls that were read.
+    #[arg(skip)]
+    hot: Option<Arc<GivenCalls>>,
+}
+
+/// The value of `--hot-calls`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CallFile {
+    counted: Counted,
+    file: PathBuf,
+}
+
+impl FromStr for CallFile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<CallFile, String> {
+        match named(text)? {
+            ("cbs", Some(file)) => Ok(CallFile { counted: Counted::Sampled, file }),
+            ("exact", Some(file)) => Ok(CallFile { counted: Counted::Exactly, file }),
+            _ => Err("calls are in a profile: exact=FILE or cbs=FILE, written by --profile calls or cbs, with --profile-out FILE"
+                .into()),
+        }
+    }
 }
 
 impl ProfileArguments {
     /// Opens the file, so that one that cannot be written is an error at once.
     pub fn open(&mut self) -> Result<(), Stop> {
-        self.options()?;
+        let options = self.options()?;
+        self.hot = match (options.btb.and_then(|btb| btb.hot), &self.hot_calls) {
+            (None, None) => None,
+            (Some(_), Some(CallFile { counted, file })) => {
+                Some(Arc::new(taken(file, |file| GivenCalls::of(file, *counted))?))
+            }
+            (Some(_), None) => {
+                return Err(Stop::usage(
+                    "--profile btb:calls=hot needs to know which calls are hot: --hot-calls exact=FILE or cbs=FILE, written by \
+                     --profile calls or cbs, with --profile-out FILE",
+                ));
+            }
+            (None, Some(_)) => {
+                return Err(Stop::usage(
+                    "--hot-calls is for --profile btb:calls=hot, which was not asked for",
+                ));
+            }
+        };
         self.file = PromisedFile::open(self.out.as_deref())?;
         Ok(())
+    }
+
+    /// The calls that regions may span.
+    pub fn hot(&self) -> Option<Arc<GivenCalls>> {
+        self.hot.clone()
     }
 
     /// PEP with its usual parameters, unless it is asked for.

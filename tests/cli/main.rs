@@ -20,6 +20,7 @@ mod process;
 mod profile;
 mod profile_calls;
 mod profile_damage;
+mod profile_hot;
 mod profile_merge;
 mod profile_out;
 mod profile_subpaths;

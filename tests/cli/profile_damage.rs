@@ -97,12 +97,26 @@ fn nor_are_damaged_subpaths() {
     damage("profile_damage_subpaths", specs, 1500, 13);
 }
 
+#[test]
+fn nor_are_damaged_paths_across_hot_calls() {
+    let folder = folder("profile_damage_hot_calls");
+    let program = file(&folder, "counts.hol", PROGRAM);
+    let calls = folder.join("calls.json").to_str().expect("a readable path").to_string();
+    let seen =
+        holloway(&["run", "--tier", "interp", "--profile", "calls", "--profile-out", &calls, &program]);
+    assert_eq!(seen.code, Some(0), "{}", seen.err);
+    let specs =
+        format!("--profile btb:depth=8,period=31,calls=hot,hot=0,exact=yes --hot-calls exact={calls}");
+    damage("profile_damage_traces", &specs, 1500, 14);
+}
+
 /// Damages a profile of these profilers in so many ways. `answers` commands know something to say of the whole one.
 fn damage(name: &str, specs: &str, rounds: usize, answers: usize) {
     let folder = folder(name);
     let program = file(&folder, "counts.hol", PROGRAM);
     let good = folder.join("good.json").to_str().expect("a readable path").to_string();
-    let mut line = vec!["run", "--profile-out", &good, "--tier", "o1"];
+    let tier = if specs.contains("btb") { "interp" } else { "o1" };
+    let mut line = vec!["run", "--profile-out", &good, "--tier", tier];
     line.extend(specs.split(' '));
     line.push(&program);
     let seen = holloway(&line);

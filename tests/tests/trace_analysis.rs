@@ -4,10 +4,12 @@
 use holloway_tests::modes::MODES;
 use holloway_tests::random::generate;
 use holloway_tests::run::compile;
+use holloway_vm::compiled::GivenCalls;
 use holloway_vm::profiling::ProfileOptions;
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Vm, VmOptions};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const PROGRAM: &str = "\
@@ -31,11 +33,21 @@ fn main() {
 }
 ";
 
+/// The calls of the program, exactly.
+fn calls(text: &str) -> GivenCalls {
+    let mut vm = machine(text, "tail", "calls");
+    vm.run();
+    let program = compile(Path::new("traced.hol"), text).expect("it compiles");
+    GivenCalls::of_program(&program, vm.profile().calls.exact.expect("they were counted"))
+}
+
 fn machine(text: &str, mode: &str, spec: &str) -> Vm {
     let program = compile(Path::new("traced.hol"), text).expect("it compiles");
+    let hot_calls = spec.contains("calls=hot").then(|| Arc::new(calls(text)));
     let mut profile = ProfileOptions::default();
     profile.add(spec.parse().expect("a spec")).expect("once");
-    let mut options = VmOptions { output: Box::new(std::io::sink()), profile, ..VmOptions::default() };
+    let mut options =
+        VmOptions { output: Box::new(std::io::sink()), profile, hot_calls, ..VmOptions::default() };
     (MODES.iter().find(|known| known.name == mode).expect("a mode").apply)(&mut options);
     (options.timer, options.stack_depth) = (TimerSource::Virtual(97), 100);
     options.fuel = Some(400_000);
@@ -47,7 +59,11 @@ fn the_result_is_the_same() {
     let mut texts = vec![PROGRAM.to_string()];
     texts.extend((0..12).map(|seed| generate(seed).tree.program_text()));
     for (number, text) in texts.iter().enumerate() {
-        for (mode, spec) in [("tail", "btb:depth=8,period=13"), ("o1", "btb:backend=burst,depth=8")] {
+        for (mode, spec) in [
+            ("tail", "btb:depth=8,period=13"),
+            ("o1", "btb:backend=burst,depth=8"),
+            ("tail", "btb:depth=16,period=13,calls=hot"),
+        ] {
             let found = ["end", "background"].map(|when| {
                 let mut vm = machine(text, mode, &format!("{spec},analysis={when}"));
                 vm.run();
@@ -58,6 +74,7 @@ fn the_result_is_the_same() {
             assert_eq!(end.statistics, background.statistics, "program {number}, {spec}");
             assert_eq!(end.runs, background.runs, "program {number}, {spec}");
             assert_eq!(end.estimate, background.estimate, "program {number}, {spec}");
+            assert_eq!(end.spans.is_some(), spec.contains("calls=hot"));
             assert!(number > 0 || end.statistics.samples > 50, "{:?}", end.statistics);
         }
     }

@@ -11,7 +11,9 @@
 use crate::classes::ClassTable;
 use crate::compiled::frames::{self, Crossing, Frame, Position};
 use crate::compiled::library::CompiledState;
-use crate::compiled::{BlockOrder, CallSource, CompiledCalls, Model, TierOptions, TierStatistics};
+use crate::compiled::{
+    BlockOrder, CallSource, CompiledCalls, GivenCalls, Model, TierOptions, TierStatistics,
+};
 use crate::context::{Context, control};
 use crate::errors::{self, Failure, StopReason, Trace, UncaughtError};
 use crate::heap::{self, Heap, HeapConfig};
@@ -58,6 +60,8 @@ pub struct VmOptions {
     pub tiers: TierOptions,
     /// What of compiled code is profiled.
     pub profile: ProfileOptions,
+    /// The calls of an earlier run, the hot ones of which regions of branch traces span, if they are to.
+    pub hot_calls: Option<Arc<GivenCalls>>,
 }
 
 /// Nested calls allowed by default.
@@ -78,6 +82,7 @@ impl Default for VmOptions {
             gc_log: None,
             tiers: TierOptions::default(),
             profile: ProfileOptions::default(),
+            hot_calls: None,
         }
     }
 }
@@ -205,7 +210,7 @@ impl Vm {
             ..Context::default()
         });
         profiling.attach(&mut context);
-        profiling.make_recorder(&program, &code, &mut context)?;
+        profiling.make_recorder(&program, &code, options.hot_calls.as_deref(), &mut context)?;
         let tiers = std::mem::take(&mut options.tiers);
         if let Some(advice) = &tiers.replay {
             advice.check(&program).map_err(|why| format!("the advice does not fit the program: {why}"))?;

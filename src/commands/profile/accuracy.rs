@@ -26,6 +26,10 @@ pub fn accuracy(arguments: &AccuracyArguments) -> Result<String, Stop> {
     let truth = exact.as_ref().unwrap_or(&sampled);
     if let Some(exact) = &exact {
         super::diff::same_program(&sampled, exact)?;
+        traces::same_sites(&sampled.file, &exact.file).map_err(|why| {
+            let (one, other) = (&arguments.sampled, arguments.exact.as_ref().unwrap_or(&arguments.sampled));
+            Stop::usage(format_args!("{} and {} {why}", one.display(), other.display()))
+        })?;
     }
     let hot = share(arguments.hot)?;
     if arguments.json {

@@ -11,6 +11,7 @@ mod subpaths;
 use super::diff::same_program;
 use super::load::load;
 use super::model::Profile;
+use super::traces::same_sites;
 use super::wellformed::problems;
 use crate::options::MergeArguments;
 use crate::promised::PromisedFile;
@@ -93,7 +94,7 @@ fn same_profilers(one: &ProfileFile, other: &ProfileFile) -> Result<(), String> 
     };
     let (a, b) = (specs(one), specs(other));
     if a == b {
-        return Ok(());
+        return same_sites(one, other);
     }
     let only = |these: &[String], those: &[String]| {
         let only: Vec<&str> = these.iter().filter(|spec| !those.contains(spec)).map(|spec| &**spec).collect();
@@ -389,7 +390,7 @@ fn traces(sum: &mut ProfileFile, files: &[&ProfileFile], names: &[Names]) {
             *runs.entry((run.method, run.blocks.clone())).or_default() += run.count;
         }
         for path in &other.paths {
-            let key = (path.begin.method, path.blocks.clone());
+            let key = (path.owner(), path.blocks.clone());
             let new = || RegionPathRecord {
                 branches: path.branches.iter().map(|&(at, arm)| (names.branches[at as usize], arm)).collect(),
                 weight: 0.0,

@@ -11,7 +11,7 @@ use crate::options::Percent;
 use crate::source_lines::SourceLines;
 use holloway_bytecode::Position;
 use holloway_profilers::metrics::{Flow, Share, wall};
-use holloway_vm::profiling::file::{RegionPathRecord, TraceRecords};
+use holloway_vm::profiling::file::{ProfileFile, RegionPathRecord, TraceRecords};
 use std::collections::BTreeMap;
 
 /// So many branches of a path are shown.
@@ -20,9 +20,46 @@ const MOST_BRANCHES: usize = 24;
 /// Weights as whole numbers: so many parts of a sample.
 const PARTS: f64 = 1024.0;
 
+/// Do the regions of two profiles span the same calls; else their paths are not the same ones. `Err` is the end of a sentence.
+pub fn same_sites(one: &ProfileFile, other: &ProfileFile) -> Result<(), String> {
+    let (Some(a), Some(b)) = (&one.traces, &other.traces) else { return Ok(()) };
+    if a.sites == b.sites {
+        return Ok(());
+    }
+    let calls = |of: &TraceRecords| match of.sites.len() {
+        0 => "no calls".to_string(),
+        count => counted(count as u64, "hot call", "hot calls"),
+    };
+    Err(format!(
+        "have regions that span different calls ({} there, {} here): run both with the same --hot-calls, or without",
+        calls(a),
+        calls(b)
+    ))
+}
+
 /// Where a path begins and ends, in words.
 fn ends(profile: &Profile, path: &RegionPathRecord) -> String {
-    format!("{} to {}", place(profile, &path.begin), path.end.line)
+    let begin = place(profile, &path.begin);
+    let end = match path.end.method == path.begin.method {
+        true => path.end.line.to_string(),
+        false => place(profile, &path.end),
+    };
+    match path.method {
+        Some(caller) => format!("{begin} to {end}, called by {}", profile.method(caller)),
+        None => format!("{begin} to {end}"),
+    }
+}
+
+/// The hot callees that a path of a method goes through, in the order in which it does.
+fn callees(profile: &Profile, traces: &TraceRecords, path: &RegionPathRecord) -> Vec<String> {
+    let of = path.blocks.iter().map(|&block| traces.place_of(path.owner(), block).0);
+    let mut callees: Vec<u32> = Vec::new();
+    for method in of.filter(|&method| method != path.owner()) {
+        if !callees.contains(&method) {
+            callees.push(method);
+        }
+    }
+    callees.into_iter().map(|method| profile.method(method).to_string()).collect()
 }
 
 /// A path in one line.
@@ -50,7 +87,7 @@ pub fn show(profile: &Profile, top: usize, wanted: &impl Fn(u32) -> bool) -> Str
     };
     let mut text = summary(traces);
     let mut ranked: Vec<&RegionPathRecord> =
-        traces.paths.iter().filter(|path| path.weight > 0.0 && wanted(path.begin.method)).collect();
+        traces.paths.iter().filter(|path| path.weight > 0.0 && wanted(path.owner())).collect();
     ranked.sort_by(|a, b| b.weight.total_cmp(&a.weight));
     let total: u64 = traces.paths.iter().filter_map(|path| path.count).sum();
     let sources = SourceLines::of_files(profile.file.program.files.iter().map(String::as_str));
@@ -64,6 +101,10 @@ pub fn show(profile: &Profile, top: usize, wanted: &impl Fn(u32) -> bool) -> Str
         if let Some(count) = path.count {
             let of_all = percent(count.into(), total.into());
             text += &format!(", run {} ({of_all} of all paths)", counted(count, "time", "times"));
+        }
+        let callees = callees(profile, traces, path);
+        if !callees.is_empty() {
+            text += &format!(", through {}", callees.join(", "));
         }
         text.push('\n');
         text += &branches(profile, path, &sources);
@@ -98,6 +139,10 @@ fn summary(traces: &TraceRecords) -> String {
             of.loops.mean(),
             of.regions.mean(),
         );
+    }
+    if !traces.sites.is_empty() {
+        let calls = counted(traces.sites.len() as u64, "hot call", "hot calls");
+        text += &format!("  regions span {calls}\n");
     }
     if traces.repaired > 0 {
         let samples = counted(traces.repaired, "sample", "samples");
@@ -137,7 +182,7 @@ fn branches(profile: &Profile, path: &RegionPathRecord, sources: &SourceLines) -
 type Key<'p> = (u32, &'p [u32]);
 
 fn key(path: &RegionPathRecord) -> Key<'_> {
-    (path.begin.method, &path.blocks)
+    (path.owner(), &path.blocks)
 }
 
 /// How good the weights of branch traces are.

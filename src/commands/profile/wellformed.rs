@@ -7,7 +7,8 @@ use holloway_profilers::osp::MAX_LENGTH;
 use holloway_profilers::schedule::Counts;
 use holloway_profilers::stream::Lost;
 use holloway_vm::profiling::file::{
-    CountRecord, ForestRecord, PathRecord, PlaceRecord, ProfileFile, SequenceRecord, WindowRecord,
+    CountRecord, ForestRecord, PathRecord, PlaceRecord, ProfileFile, SequenceRecord, TraceRecords,
+    WindowRecord,
 };
 use holloway_vm::profiling::{CallRecords, ProfileSpec};
 use std::collections::{BTreeMap, BTreeSet};
@@ -146,16 +147,25 @@ impl<'f> Look<'f> {
 
     fn traces(&mut self) {
         let Some(traces) = &self.file.traces else { return };
+        self.sites(traces);
         let mut known = BTreeSet::new();
         let mut sum = 0u128;
         for (number, path) in traces.paths.iter().enumerate() {
             let whose = format!("path {number} of branch traces");
+            self.method(&whose, path.owner());
             self.place(&whose, &path.begin);
             self.place(&whose, &path.end);
-            if path.begin.method != path.end.method {
-                self.wrong(format_args!("{whose} begins and ends in different methods"));
+            let ends = [(path.blocks.first(), &path.begin), (path.blocks.last(), &path.end)];
+            for (block, place) in ends.into_iter().filter_map(|(block, place)| Some((*block?, place))) {
+                let (method, word) = traces.place_of(path.owner(), block);
+                if (method, word) != (place.method, place.position) {
+                    self.wrong(format_args!(
+                        "{whose} has block {block}, which is word {word} of method {method}, and is said to be word {} of method {}",
+                        place.position, place.method
+                    ));
+                }
             }
-            if !known.insert((path.begin.method, &path.blocks)) {
+            if !known.insert((path.owner(), &path.blocks)) {
                 self.wrong(format_args!("{whose} is there twice"));
             }
             if path.blocks.is_empty() {
@@ -185,6 +195,37 @@ impl<'f> Look<'f> {
         let cut = traces.lengths.iter().flat_map(|of| [of.calls, of.loops, of.regions]);
         let cut = cut.flat_map(|of| [of.pieces, of.instructions]);
         self.sum(&"lengths of branch traces", lengths.into_iter().chain(cut).map(u128::from).sum());
+    }
+
+    /// Hot calls name a block each, and have words of their own for what they add to their method.
+    fn sites(&mut self, traces: &TraceRecords) {
+        let mut blocks = BTreeSet::new();
+        let mut ends: BTreeMap<u32, u32> = BTreeMap::new();
+        for site in &traces.sites {
+            let end = ends.entry(site.method).or_insert(site.after);
+            *end = site.after.min(*end);
+        }
+        for (number, site) in traces.sites.iter().enumerate() {
+            let whose = format!("hot call {number} of branch traces");
+            self.method(&whose, site.method);
+            self.method(&whose, site.callee);
+            if site.callee == site.method {
+                self.wrong(format_args!("{whose} is of the method itself"));
+            }
+            if !blocks.insert((site.method, site.block)) {
+                self.wrong(format_args!("{whose} is the second one of its block"));
+            }
+            let before = number.checked_sub(1).map(|before| traces.sites[before]);
+            if before.is_some_and(|before| (before.method, before.after) >= (site.method, site.after)) {
+                self.wrong(format_args!("{whose} is not behind the one before it"));
+            }
+            if let Some(first) = ends.get(&site.method).filter(|&&first| site.block >= first) {
+                let block = site.block;
+                self.wrong(format_args!(
+                    "{whose} is in block {block}, and the method ends before word {first}"
+                ));
+            }
+        }
     }
 
     fn subpaths(&mut self) {

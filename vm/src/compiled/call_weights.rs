@@ -114,6 +114,11 @@ impl GivenCalls {
         is_of_program(&self.program, program)
     }
 
+    /// The calls.
+    pub(crate) fn graph(&self) -> &CallGraph {
+        &self.graph
+    }
+
     pub(super) fn weights(&self) -> Arc<CallWeights> {
         self.weights.clone()
     }

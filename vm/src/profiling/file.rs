@@ -14,7 +14,7 @@ pub use subpaths::{
     SubpathSampleRecord,
 };
 pub use threads::ThreadRecord;
-pub use traces::{RegionPathRecord, RunRecord, TraceRecords};
+pub use traces::{RegionPathRecord, RunRecord, SiteRecord, TraceRecords};
 
 use super::call_records::{self, CallRecords};
 use super::collect::{Collected, CollectedVersion, Iterated, Windowed};

@@ -11,7 +11,7 @@
 //! | `cbs[:samples=16,stride=3,schedule=arnold-grove,at=prologue,skip=round-robin,overrun=ignore,seed=0,depth=1,decay=0,credit=none]` | counter-based samples of calls |
 //! | `oneshot[:burst=100,level=o0]` | the first calls of methods that have reached a level |
 //! | `icache[:entries=8,sites=tables]` | counts of calls in polymorphic inline caches |
-//! | `btb[:depth=16,period=4099,ticks=0,spread=25,seed=0,backend=recorder\|burst\|lbr\|step,cap=1024,weights=em,cold=0,calls=rejoin,noise=0,exact=no,analysis=end]` | paths from branch traces |
+//! | `btb[:depth=16,period=4099,ticks=0,spread=25,seed=0,backend=recorder\|burst\|lbr\|step,cap=1024,weights=em,cold=0,calls=rejoin\|split\|hot,hot=1,noise=0,exact=no,analysis=end]` | paths from branch traces |
 //! | `subpaths[:max-length=32,top=1000]` | exact counts of all subpaths: sequences of blocks, across loops and calls |
 //! | `osp[:memory=32k,rate=1000,max-length=32,lengths=powers,encoding=rotation,skip=call,...]` | samples of them in bounded memory |
 //!
@@ -215,7 +215,8 @@ const PROFILERS: &[(&str, &[(&str, &str)])] = &[
             ("cap", "a number of paths from 2 to 65536"),
             ("weights", "`em`, `equal`, `prior` or `prior-em`"),
             ("cold", "a number from 0 to 100, in percent of a branch"),
-            ("calls", "`rejoin` or `split`"),
+            ("calls", "`rejoin`, `split` or `hot`"),
+            ("hot", "a number from 0 to 100, in percent of all calls, for calls=hot"),
             ("noise", "a number from 0 to 100, in percent of the branches"),
             ("exact", "`no` or `yes`"),
             ("analysis", "`end` or `background`"),

@@ -20,7 +20,7 @@ use super::threads::{CountedThread, Tallies};
 use super::trace::{Trace, TraceFrame};
 use crate::compiled::frames::Position;
 use crate::compiled::helpers::machinery;
-use crate::compiled::{CodeId, CodeMap, Entry, Level, Site};
+use crate::compiled::{CodeId, CodeMap, Entry, GivenCalls, Level, Site};
 use crate::context::{Context, NO_PATH, control};
 use crate::loader::LoadedCode;
 use crate::threads::ThreadNumber;
@@ -157,14 +157,15 @@ impl Profiling {
         })
     }
 
-    /// Makes the recorder if there is anything to record, now that the code is loaded.
+    /// Makes the recorder if there is anything to record, now that the code is loaded. `hot` are the calls that regions may span.
     pub fn make_recorder(
         &mut self,
         program: &Arc<VerifiedProgram>,
         code: &LoadedCode,
+        hot: Option<&GivenCalls>,
         context: &mut Context,
     ) -> Result<(), String> {
-        self.recorder = Recorder::new(&self.options, program, code)?.map(Box::new);
+        self.recorder = Recorder::new(&self.options, program, code, hot)?.map(Box::new);
         context.recording = self.recorder.as_ref().is_some_and(|recorder| recorder.is_on());
         context.blocks_left = self.recorder.as_ref().map_or(u64::MAX, |recorder| recorder.blocks_left());
         Ok(())

@@ -105,7 +105,7 @@ impl Table<'_> {
     }
 
     fn trace(&mut self, source: &str, path: &RegionPathRecord, count: String, wanted: &impl Fn(u32) -> bool) {
-        if wanted(path.begin.method) {
+        if wanted(path.owner()) {
             let mut row = self.row("path", source);
             row[2] = self.profile.method(path.begin.method).to_string();
             row[3] = self.profile.file_name(path.begin.file).to_string();

@@ -1,11 +1,15 @@
 //! Branch traces in a profile file: how they were understood, the runs of blocks that they show, and the full paths of regions with
 //! their weights; with their exact counts, too, if these were asked for.
+//!
+//! A block is the word of its method's bytecode at which it begins. Where regions span hot calls, a method has more blocks than
+//! those in its bytecode, and words behind it for them, site by site: one for the second half of the site's block, then
+//! those of the callee's bytecode ([`SiteRecord`]).
 
 use super::{PlaceRecord, Writer};
 use crate::profiling::CollectedTraces;
 use crate::profiling::recorder::arm_of;
 use holloway_bytecode::cfg::Cfg;
-use holloway_profilers::btb::{Discard, Lengths, Statistics};
+use holloway_profilers::btb::{Discard, Inlined, Lengths, Part, Spans, Statistics};
 use holloway_profilers::{BlockId, BranchId, MethodId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -43,10 +47,28 @@ pub struct TraceRecords {
     pub partials: u64,
     /// With how many, added up.
     pub matches: u64,
+    /// The hot calls that regions span, if they do, in the order of methods and of the words of their second halves.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sites: Vec<SiteRecord>,
     /// The runs of blocks on partial paths: what profiles of several runs of the program add up.
     pub runs: Vec<RunRecord>,
     /// Full paths of regions, of which there is a weight or a count.
     pub paths: Vec<RegionPathRecord>,
+}
+
+/// A hot call that regions span.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SiteRecord {
+    /// The number of the method that calls.
+    pub method: u32,
+    /// The word at which the block of the call begins; it stands for the block up to the call.
+    pub block: u32,
+    /// The word that stands for the block from the call on. Words above it are those of the callee.
+    pub after: u32,
+    /// The number of the method that is called.
+    pub callee: u32,
+    /// Nothing else can be called there.
+    pub only: bool,
 }
 
 /// Blocks of one activation of a method, one after the other.
@@ -63,6 +85,9 @@ pub struct RunRecord {
 /// A full path: from the entry of a region to where it leaves.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct RegionPathRecord {
+    /// The number of the method whose region it is, if it begins elsewhere: in a callee that the region spans.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<u32>,
     /// Where the region is entered.
     pub begin: PlaceRecord,
     /// The last block begins here.
@@ -75,6 +100,26 @@ pub struct RegionPathRecord {
     pub weight: f64,
     /// How often it was run; null if that was not counted.
     pub count: Option<u64>,
+}
+
+impl RegionPathRecord {
+    /// The number of the method whose region it is.
+    pub fn owner(&self) -> u32 {
+        self.method.unwrap_or(self.begin.method)
+    }
+}
+
+impl TraceRecords {
+    /// Method and word at which a block begins that a method's path or run names.
+    pub fn place_of(&self, method: u32, block: u32) -> (u32, u32) {
+        let after = self.sites.partition_point(|site| (site.method, site.after) <= (method, block));
+        let site = after.checked_sub(1).map(|at| self.sites[at]);
+        match site.filter(|site| site.method == method && site.after <= block) {
+            None => (method, block),
+            Some(site) if site.after == block => (method, site.block),
+            Some(site) => (site.callee, block - site.after - 1),
+        }
+    }
 }
 
 fn discarded(statistics: &Statistics) -> BTreeMap<String, u64> {
@@ -92,44 +137,61 @@ impl Writer<'_> {
         for (method, blocks, count) in found.exact.iter().flatten() {
             paths.entry((*method, blocks)).or_default().1 += count;
         }
-        let mut graphs = Graphs { of: BTreeMap::new() };
+        let mut graphs = Graphs { of: BTreeMap::new(), afters: BTreeMap::new() };
+        let sites = self.sites(found.spans.as_deref(), &mut graphs);
+        let spans = found.spans.as_deref();
+        let inlined = |method: MethodId| spans.and_then(|spans| spans.inlined(method));
         let positions: BTreeMap<BranchId, u32> = self.branches.keys().copied().zip(0..).collect();
         let records = paths.into_iter().map(|((method, blocks), (weight, count))| {
-            let cfg = graphs.get(self, method);
-            let starts: Vec<u32> = blocks.iter().map(|&block| cfg.block(at(block)).start).collect();
-            let place = |position: Option<&u32>| self.place(method.0, position.copied().unwrap_or(0));
-            let branches = blocks.windows(2).filter_map(|pair| {
-                let position = cfg.block(at(pair[0])).last;
-                let branch = BranchId { method, position };
-                let arms = *self.branches.get(&branch)? as usize;
-                let mut edges = cfg.out_edges(at(pair[0]));
-                let edge = edges.find(|&edge| cfg.target(edge).0 == pair[1].0)?;
-                Some((positions[&branch], arm_of(cfg.kind(edge), arms)? as u32))
-            });
+            let named: Vec<Named> =
+                blocks.iter().map(|&block| graphs.name(self, method, inlined(method), block)).collect();
+            let place = |named: Option<&Named>| {
+                named.map_or(self.place(method.0, 0), |of| self.place(of.method.0, of.start))
+            };
+            let begin = place(named.first());
+            let branches: Vec<(u32, u32)> = named
+                .windows(2)
+                .filter_map(|pair| {
+                    // To a callee and from it there is no branch.
+                    let [from, to] = [pair[0], pair[1]];
+                    if from.part == Part::BeforeCall || to.part == Part::AfterCall {
+                        return None;
+                    }
+                    let cfg = graphs.get(self, from.method);
+                    let branch = BranchId { method: from.method, position: cfg.block(at(from.block)).last };
+                    let arms = *self.branches.get(&branch)? as usize;
+                    let edge =
+                        cfg.out_edges(at(from.block)).find(|&edge| cfg.target(edge).0 == to.block.0)?;
+                    Some((positions[&branch], arm_of(cfg.kind(edge), arms)? as u32))
+                })
+                .collect();
             RegionPathRecord {
-                begin: place(starts.first()),
-                end: place(starts.last()),
-                branches: branches.collect(),
-                blocks: starts,
+                method: (begin.method != method.0).then_some(method.0),
+                begin,
+                end: place(named.last()),
+                branches,
+                blocks: named.iter().map(|of| of.word).collect(),
                 weight,
                 count: found.exact.is_some().then_some(count),
             }
         });
         let records: Vec<RegionPathRecord> = records.collect();
         let runs = found.runs.methods.iter().flat_map(|of| {
-            let cfg = graphs.get(self, of.method);
+            let inlined = inlined(of.method);
+            let mut word = |&block| graphs.name(self, of.method, inlined, block).word;
             of.runs
                 .iter()
                 .map(|run| RunRecord {
                     method: of.method.0,
-                    blocks: run.blocks.iter().map(|&block| cfg.block(at(block)).start).collect(),
+                    blocks: run.blocks.iter().map(&mut word).collect(),
                     count: run.count,
                 })
                 .collect::<Vec<_>>()
         });
         let runs: Vec<RunRecord> = runs.collect();
-        self.methods.extend(records.iter().map(|path| path.begin.method));
-        self.methods.extend(runs.iter().map(|run| run.method));
+        let of_paths = records.iter().flat_map(|path| [path.owner(), path.begin.method, path.end.method]);
+        self.methods.extend(of_paths.chain(runs.iter().map(|run| run.method)));
+        self.methods.extend(sites.iter().flat_map(|site| [site.method, site.callee]));
         let statistics = &found.statistics;
         let regions = &found.estimate.regions;
         TraceRecords {
@@ -147,10 +209,42 @@ impl Writer<'_> {
             flow: regions.iter().map(|region| region.flow).sum(),
             partials: regions.iter().map(|region| region.partials).sum(),
             matches: regions.iter().map(|region| region.matches).sum(),
+            sites,
             runs,
             paths: records,
         }
     }
+
+    /// The hot calls, with the words of what they add to their methods.
+    fn sites(&self, spans: Option<&Spans>, graphs: &mut Graphs) -> Vec<SiteRecord> {
+        let words = |method: MethodId| self.program.functions[method.index()].code.len() as u32;
+        let mut records = Vec::new();
+        for inlined in spans.iter().flat_map(|spans| spans.all()) {
+            let method = inlined.method();
+            let mut after = words(method);
+            for site in inlined.sites() {
+                let block = graphs.get(self, method).block(at(site.block)).start;
+                let (callee, only) = (site.callee.0, site.only);
+                records.push(SiteRecord { method: method.0, block, after, callee, only });
+                graphs.afters.entry(method).or_default().push(after);
+                after += 1 + words(site.callee);
+            }
+        }
+        records
+    }
+}
+
+/// A block of a method's graph, found in the bytecode.
+#[derive(Clone, Copy)]
+struct Named {
+    /// The method in whose bytecode it is.
+    method: MethodId,
+    block: BlockId,
+    part: Part,
+    /// The word there at which it begins.
+    start: u32,
+    /// The word that the file has for it.
+    word: u32,
 }
 
 /// The graph's name of a block.
@@ -161,11 +255,35 @@ fn at(block: BlockId) -> holloway_bytecode::cfg::BlockId {
 /// Graphs of methods, made when they are needed.
 struct Graphs {
     of: BTreeMap<MethodId, Cfg>,
+    /// The words of the second halves at a method's hot sites.
+    afters: BTreeMap<MethodId, Vec<u32>>,
 }
 
 impl Graphs {
     fn get(&mut self, writer: &Writer<'_>, method: MethodId) -> &Cfg {
         let function = &writer.program.functions[method.index()];
         self.of.entry(method).or_insert_with(|| Cfg::of_function(function))
+    }
+
+    /// A block of a method's graph, with its hot callees if it has some.
+    fn name(
+        &mut self,
+        writer: &Writer<'_>,
+        method: MethodId,
+        inlined: Option<&Inlined>,
+        block: BlockId,
+    ) -> Named {
+        let site = inlined.and_then(|of| of.sites().iter().rposition(|site| site.after <= block));
+        let origin = inlined.and_then(|of| of.origin(block));
+        let (of, block, part) =
+            origin.map_or((method, block, Part::Whole), |origin| (origin.method, origin.block, origin.part));
+        let start = self.get(writer, of).block(at(block)).start;
+        let after = site.and_then(|site| self.afters.get(&method)?.get(site).copied());
+        let word = match (after, part) {
+            (None, _) => start,
+            (Some(after), Part::AfterCall) => after,
+            (Some(after), _) => after + 1 + start,
+        };
+        Named { method: of, block, part, start, word }
     }
 }

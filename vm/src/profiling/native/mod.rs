@@ -164,6 +164,7 @@ impl NativeTraces {
             estimate: estimate.unwrap_or_default(),
             exact: None,
             machine: tables,
+            spans: None,
         }
     }
 }

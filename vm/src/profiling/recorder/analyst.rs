@@ -10,9 +10,10 @@
 //! The program's thread writes into a batch of its own and hands it over when it is full: nothing else of the analysis is on its way, and
 //! it never waits. What is found in the end is the same as without the thread, for the table has the same samples in the same order.
 
+use super::branches::analysis;
 use crate::profiling::spec::BtbOptions;
 use holloway_profilers::btb::{
-    Analysis, Estimate, Place, Program, Reconstruction, Recording, Statistics, TakenBranch, TraceTable,
+    Estimate, Place, Program, Recording, Spans, Statistics, TakenBranch, TraceTable,
 };
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -92,11 +93,17 @@ pub(super) struct Analyst {
 
 impl Analyst {
     /// Starts the thread. `Err` if the system gives none.
-    pub fn start(program: Program, table: TraceTable, options: BtbOptions) -> Result<Analyst, String> {
+    pub fn start(
+        program: Program,
+        spans: Option<Arc<Spans>>,
+        table: TraceTable,
+        options: BtbOptions,
+    ) -> Result<Analyst, String> {
         let (sender, receiver) = channel();
         let reader = TraceReader { sender, latest: Arc::default() };
         let latest = reader.latest.clone();
-        let work = move || Work { program, table, options, samples: 0, looked_at: 0, latest }.run(&receiver);
+        let work =
+            move || Work { program, spans, table, options, samples: 0, looked_at: 0, latest }.run(&receiver);
         let thread = std::thread::Builder::new().name("branch traces".into()).spawn(work);
         let thread =
             thread.map_err(|error| format!("no thread for the analysis of branch traces: {error}"))?;
@@ -145,6 +152,7 @@ impl Drop for Analyst {
 /// The analyst's side.
 struct Work {
     program: Program,
+    spans: Option<Arc<Spans>>,
     table: TraceTable,
     options: BtbOptions,
     samples: u64,
@@ -184,7 +192,8 @@ impl Work {
 
     fn look(&mut self) -> TraceMoment {
         self.looked_at = self.samples;
-        let mut analysis = Analysis::new(&self.program, Reconstruction::default(), self.options.crossing);
+        let spans = self.spans.as_deref();
+        let mut analysis = analysis(&self.program, spans, self.options);
         let recording = Recording {
             depth: self.options.depth as usize,
             period: self.options.period,
@@ -193,7 +202,8 @@ impl Work {
             empty: self.table.empty(),
         };
         analysis.add_recording(&recording);
-        let estimate = Estimate::new(&self.program, &analysis.profile(), self.options.estimate(), None);
+        let graphs = spans.map_or(&self.program, Spans::program);
+        let estimate = Estimate::new(graphs, &analysis.profile(), self.options.estimate(), None);
         let moment = TraceMoment {
             samples: self.samples,
             statistics: analysis.statistics().clone(),

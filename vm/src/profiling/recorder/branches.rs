@@ -14,9 +14,10 @@ use crate::threads::ThreadNumber;
 use holloway_bytecode::Program;
 use holloway_profilers::btb::{
     self, Analysis, BranchKind, Clock, EdgeCounts, Estimate, Lengths, Noise, Place, Reconstruction,
-    Recording, Ring, RunProfile, Statistics, TakenBranch, TraceTable,
+    Recording, Ring, RunProfile, Spans, Statistics, TakenBranch, TraceTable,
 };
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Different traces that are kept; samples of further ones are counted as lost.
 const MOST_TRACES: usize = 1 << 16;
@@ -32,6 +33,8 @@ pub struct CollectedTraces {
     pub statistics: Statistics,
     /// The runs of blocks on them.
     pub runs: RunProfile,
+    /// What regions span, if they span calls: then `runs` and paths are in its graphs.
+    pub spans: Option<Arc<Spans>>,
     /// How long partial paths are after each cut; nothing of machine code, whose blocks are others.
     pub lengths: Option<Lengths>,
     /// The weights of full paths.
@@ -54,20 +57,26 @@ pub(crate) struct BranchTraces {
     /// If records are to be as inexact as those of hardware.
     noise: Option<Noise>,
     exact: Option<ExactPaths>,
+    /// If regions span calls.
+    spans: Option<Arc<Spans>>,
     /// Takes the place of the table if the traces are analysed while the program runs.
     analyst: Option<Analyst>,
 }
 
 impl BranchTraces {
     /// Empty buffers. `Err` says which parameter is out of range.
-    pub fn new(options: BtbOptions, program: &Program) -> Result<BranchTraces, String> {
+    pub fn new(
+        options: BtbOptions,
+        program: &Program,
+        spans: Option<Arc<Spans>>,
+    ) -> Result<BranchTraces, String> {
         let wrong = |error: btb::OutOfRange| format!("btb: {error}");
         let clock = Clock::new(options.period, options.spread.into(), options.seed).map_err(wrong)?;
         let count = program.functions.len();
         let analyst = match options.background {
             true => {
                 let table = TraceTable::new(MOST_TRACES).map_err(wrong)?;
-                Some(Analyst::start(region_graphs(program), table, options)?)
+                Some(Analyst::start(region_graphs(program), spans.clone(), table, options)?)
             }
             false => None,
         };
@@ -83,7 +92,11 @@ impl BranchTraces {
                 0 => None,
                 percent => Some(Noise::new(percent, options.seed).map_err(wrong)?),
             },
-            exact: options.exact.then(|| ExactPaths::new(&region_graphs(program), count, options.regions())),
+            exact: options.exact.then(|| match &spans {
+                Some(of) => ExactPaths::new(of.program(), count, options.regions(), spans.clone()),
+                None => ExactPaths::new(&region_graphs(program), count, options.regions(), None),
+            }),
+            spans,
             options,
         })
     }
@@ -177,11 +190,14 @@ impl BranchTraces {
             empty: table.empty(),
         };
         let methods = region_graphs(program);
-        let mut analysis = Analysis::new(&methods, Reconstruction::default(), self.options.crossing);
+        let spans = self.spans.as_deref();
+        let mut analysis = analysis(&methods, spans, self.options);
         analysis.add_recording(&recording);
         let runs = analysis.profile();
+        let spanned = spans.map(|spans| spans.edges(edges));
+        let (graphs, edges) = (spans.map_or(&methods, Spans::program), spanned.as_ref().unwrap_or(edges));
         // The options were checked when they were read.
-        let estimate = Estimate::new(&methods, &runs, self.options.estimate(), Some(edges));
+        let estimate = Estimate::new(graphs, &runs, self.options.estimate(), Some(edges));
         CollectedTraces {
             options: self.options,
             statistics: analysis.statistics().clone(),
@@ -191,6 +207,20 @@ impl BranchTraces {
             estimate: estimate.unwrap_or_default(),
             exact: self.exact.as_ref().map(ExactPaths::counts),
             machine: BTreeMap::new(),
+            spans: self.spans.clone(),
         }
+    }
+}
+
+/// An analysis without traces yet.
+pub(super) fn analysis<'p>(
+    methods: &'p btb::Program,
+    spans: Option<&'p Spans>,
+    options: BtbOptions,
+) -> Analysis<'p> {
+    let analysis = Analysis::new(methods, Reconstruction::default(), options.crossing);
+    match spans {
+        Some(spans) => analysis.spanning(spans),
+        None => analysis,
     }
 }

@@ -20,6 +20,7 @@ mod blocks;
 mod branches;
 mod burst;
 mod exact;
+mod hot;
 mod stretch;
 mod subpaths;
 
@@ -30,6 +31,7 @@ pub use branches::CollectedTraces;
 pub use subpaths::{BlockPlace, CollectedSubpaths, SampledSubpaths};
 
 use super::spec::ProfileOptions;
+use crate::compiled::GivenCalls;
 use crate::loader::LoadedCode;
 use crate::threads::ThreadNumber;
 use blocks::BlockTable;
@@ -103,14 +105,17 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// The recorder that the options need; `None` if they need none.
+    /// The recorder that the options need; `None` if they need none. The calls are those of an earlier run, for regions to span
+    /// the hot ones.
     pub fn new(
         options: &ProfileOptions,
         program: &Arc<VerifiedProgram>,
         code: &LoadedCode,
+        calls: Option<&GivenCalls>,
     ) -> Result<Option<Recorder>, String> {
+        let spans = hot::spans(options.btb, program, calls)?;
         let btb = options.btb.filter(|btb| !btb.backend.is_native());
-        let branches = btb.map(|btb| BranchTraces::new(btb, program)).transpose()?;
+        let branches = btb.map(|btb| BranchTraces::new(btb, program, spans)).transpose()?;
         let subpaths = Subpaths::new(options.subpaths, options.osp, program)?;
         if branches.is_none() && subpaths.is_none() {
             return Ok(None);

@@ -27,6 +27,8 @@ pub struct BtbOptions {
     pub cold: u32,
     /// What calls do to a path.
     pub crossing: Crossing,
+    /// Regions span calls that are more than so many percent of all calls of an earlier run.
+    pub hot: Option<u32>,
     /// Of a hundred recorded branches so many are made inexact, as hardware has them.
     pub noise: u32,
     /// The full paths are counted, too.
@@ -116,8 +118,14 @@ const WEIGHTS: &[(&str, Weights)] = &[
     ("prior-em", Weights::PriorEm),
 ];
 
-/// The words for what calls do to a path.
-const CROSSINGS: &[(&str, Crossing)] = &[("rejoin", Crossing::Rejoin), ("split", Crossing::Split)];
+/// The words for what calls do to a path, and whether regions span those that are hot.
+const CROSSINGS: &[(&str, (Crossing, bool))] = &[
+    ("rejoin", (Crossing::Rejoin, false)),
+    ("split", (Crossing::Split, false)),
+    ("hot", (Crossing::Rejoin, true)),
+];
+/// Calls are hot above so many percent of all, as for the inliner that the papers know.
+const HOT: u32 = 1;
 
 /// The words for when traces are analysed.
 const ANALYSES: &[(&str, bool)] = &[("end", false), ("background", true)];
@@ -160,6 +168,16 @@ pub(super) fn btb(keys: &Keys<'_>) -> Result<BtbOptions, String> {
     if noise > 0 && backend.is_native() {
         return Err(format!("backend={name} has no noise: the processor has its own"));
     }
+    let (crossing, spans) = keys.one_of("calls", CROSSINGS, (Crossing::Rejoin, false))?;
+    if spans && backend.is_native() {
+        return Err(format!(
+            "backend={name} has no calls=hot: what a region is, is up to the code that the compiler made"
+        ));
+    }
+    if !spans && keys.text("hot").is_some() {
+        return Err("hot says which calls are hot, for calls=hot".into());
+    }
+    let hot = within("hot", HOT, 0..=100)?;
     let deepest = if backend == Backend::Step { MOST_STEPPED } else { Ring::MAX_DEPTH as u32 };
     Ok(BtbOptions {
         backend,
@@ -171,7 +189,8 @@ pub(super) fn btb(keys: &Keys<'_>) -> Result<BtbOptions, String> {
         cap: within("cap", RegionOptions::default().cap, 2..=RegionOptions::MAX_CAP)?,
         weights: keys.one_of("weights", WEIGHTS, Weights::Em)?,
         cold: within("cold", 0, 0..=100)?,
-        crossing: keys.one_of("calls", CROSSINGS, Crossing::Rejoin)?,
+        crossing,
+        hot: spans.then_some(hot),
         noise,
         background,
     })
@@ -191,8 +210,11 @@ impl Display for BtbOptions {
         if (*spread, *seed) != (SPREAD, 0) {
             write!(f, ",spread={spread},seed={seed}")?;
         }
-        if self.crossing != Crossing::Rejoin {
-            write!(f, ",calls={}", word(CROSSINGS, self.crossing))?;
+        if (self.crossing, self.hot) != (Crossing::Rejoin, None) {
+            write!(f, ",calls={}", word(CROSSINGS, (self.crossing, self.hot.is_some())))?;
+        }
+        if let Some(percent) = self.hot.filter(|&percent| percent != HOT) {
+            write!(f, ",hot={percent}")?;
         }
         if self.noise > 0 {
             write!(f, ",noise={}", self.noise)?;

@@ -50,10 +50,14 @@ impl Bound {
         Bound { resolution, ..self }
     }
 
-    /// In words.
+    /// In words: the bound, and half of how long an interval may be.
     pub fn text(&self, unit: Unit) -> String {
         let words = if self.side == Side::AtMost { "at most" } else { "at least" };
-        format!("{words} {}", shown(self.limit, unit))
+        let bound = format!("{words} {}", shown(self.limit, unit));
+        match self.resolution.is_finite() {
+            true => format!("{bound}, known to ±{}", shown(self.resolution, unit)),
+            false => bound,
+        }
     }
 
     fn keeps(&self, value: f64, limit: f64) -> bool {
@@ -254,6 +258,7 @@ mod tests {
         assert_eq!(verdict(bound, measured(-3.0, 0.9), Some(true)), Verdict::Better);
         assert_eq!(verdict(bound, measured(f64::NAN, 0.0), None), Verdict::NotReproduced);
         assert_eq!(verdict(bound, None, Some(true)), Verdict::Missing);
+        assert_eq!(bound.text(Unit::Percent), "at most 1.20 %, known to ±1.00 %");
     }
 
     #[test]

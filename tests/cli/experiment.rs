@@ -227,7 +227,15 @@ fn numbers_of_a_report_follow_from_its_store() {
         return;
     }
     let store = fresh("recomputed");
-    let ids = ["kblpp-fig15", "kblpp-fig17", "kblpp-fig13", "pep-sec3.4-placement", "pep-fig1-2-3-4-5"];
+    let ids = [
+        "kblpp-fig15",
+        "kblpp-fig17",
+        "kblpp-fig13",
+        "kblpp-fig8",
+        "kblpp-fig9",
+        "pep-sec3.4-placement",
+        "pep-fig1-2-3-4-5",
+    ];
     run(&[&["experiment", "run"], &ids[..], &["--programs", "sieve,towers"]].concat(), &store);
     let name = store.to_string_lossy();
     let report = [&["experiment", "report", &*name], &ids[..], &["--programs", "sieve,towers"]].concat();
@@ -239,7 +247,7 @@ fn numbers_of_a_report_follow_from_its_store() {
     };
     let (code, out, err) = seen(&[&name]);
     assert_eq!(code, Some(0), "{out}{err}");
-    assert!(out.contains("5 agree, 0 differ, 0 are not recomputed"), "{out}");
+    assert!(out.contains("8 agree, 0 differ, 0 are not recomputed"), "{out}");
     assert!(!out.contains("nan"), "{out}");
 
     let text = std::fs::read_to_string(store.join("report.json")).expect("it was written");
@@ -249,15 +257,35 @@ fn numbers_of_a_report_follow_from_its_store() {
     let mut checks = checks.flat_map(|of| of["checks"].as_array_mut().into_iter().flatten());
     let check = checks.find(|check| check["measured"].is_object()).expect("one is a number");
     let measured = check["measured"]["value"].as_f64().expect("a number");
-    check["measured"]["value"] = serde_json::json!(measured * 1.01);
+    check["measured"]["value"] = serde_json::json!(measured + 0.01);
     let falsified = store.join("falsified.json");
     std::fs::write(&falsified, value.to_string()).expect("the folder is ours");
     let (code, out, _) = seen(&[&name, &falsified.to_string_lossy()]);
     assert_eq!(code, Some(1), "{out}");
-    assert!(out.contains("4 agree, 1 differ"), "{out}");
+    assert!(out.contains("7 agree, 1 differ"), "{out}");
+
+    let verdicts = [("\"better\"", "\"not-reproduced\""), ("\"reproduced\"", "\"not-reproduced\"")];
+    for (right, wrong) in verdicts {
+        std::fs::write(
+            &falsified,
+            text.replace(&format!("\"verdict\": {right}"), &format!("\"verdict\": {wrong}")),
+        )
+        .expect("the folder is ours");
+        let (code, out, _) = seen(&[&name, &falsified.to_string_lossy()]);
+        assert!(code == Some(1) && out.contains("differs: verdict"), "{right}: {out}");
+    }
 
     let cells = store.join("cells.jsonl");
     let whole = std::fs::read_to_string(&cells).expect("a store");
+    let changed = fresh("recomputed-changed");
+    std::fs::create_dir_all(&changed).expect("the folder is ours");
+    let report = store.join("report.json");
+    for number in ["\"bytes\":", "\"forest.roots\":", "\"chunks\":", "\"trees.0.0\":"] {
+        std::fs::write(changed.join("cells.jsonl"), whole.replace(number, &format!("{number}1")))
+            .expect("the folder is ours");
+        let (code, out, err) = seen(&[&changed.to_string_lossy(), &report.to_string_lossy()]);
+        assert!(code == Some(1) && out.contains("differs: value"), "{number} {out}{err}");
+    }
     std::fs::write(&cells, format!("{whole}{{\"cell\": \"torn")).expect("the folder is ours");
     let (code, out, err) = seen(&[&name]);
     assert_eq!(code, Some(0), "{out}{err}");

@@ -1,0 +1,212 @@
+"""Cells of a store, and how numbers of several of them become one."""
+
+import math
+import random
+import re
+
+REPLICATES = 2000
+STUDENT = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
+NORMAL = 1.959964
+
+
+class Unknown(Exception):
+    """Why a number is not recomputed."""
+
+
+class Cell:
+    """A line of the store, and what its name says."""
+
+    def __init__(self, key, record):
+        self.key = key
+        self.kind, self.commands = key.split(": ", 1)
+        self.outcome = record.get("outcome")
+        self.seconds = record.get("seconds", 0.0)
+        words = self.commands.split(" && ")[-1 if self.kind == "overhead" else 0].split()
+        self.program = words[1] if len(words) > 1 else ""
+        own = " ".join(words[2:])
+        # What was asked of the machine, without how much was measured.
+        self.flags = re.split(r" ?--(?:size|max-time|rounds|turns|order)\b", own)[0]
+
+    def has(self, words):
+        """Are these words of its commands, one after the other."""
+        return f" {words} " in f" {self.commands} "
+
+    def number(self, name):
+        """A number of its outcome."""
+        if name not in self.outcome["numbers"]:
+            raise Unknown(f"a cell has no number '{name}'")
+        return self.outcome["numbers"][name]
+
+    def sample(self, name):
+        """A list of its outcome."""
+        values = self.outcome.get("samples", {}).get(name)
+        if not values:
+            raise Unknown(f"a cell has no samples '{name}'")
+        return values
+
+    def rounds(self, name):
+        """Of a cell of `overhead`: the logarithm that each round gives of a ratio, from the times of the machines."""
+        base, profiled, again = (self.split(f"{arm}.cpu_ns") for arm in ("base", "profiled", "again"))
+        flags = [self.split(f"{arm}.ticked") for arm in ("base", "profiled", "again")]
+        # Whether a tick came matters where ticks are work.
+        if not re.search(r"--(?:profile|vs) (?:pep|cbs)", self.commands.split(" && ")[-1]):
+            flags = [[[0.0] * len(of) for of in base]] * 3
+        ratio = lambda at, over, under, one, other: in_turns(over[at], under[at], list(zip(flags[one][at], flags[other][at])))
+        if name == "again":
+            return [ratio(at, again, base, 2, 0) for at in range(len(base))]
+        return [(ratio(at, profiled, base, 1, 0) + ratio(at, profiled, again, 1, 2)) / 2 for at in range(len(base))]
+
+    def split(self, name):
+        """A list of its outcome, in parts of as many as each round had turns."""
+        values, parts = iter(self.sample(name)), []
+        for turns in self.sample("turns"):
+            parts.append([next(values) for _ in range(int(turns))])
+        return parts
+
+    def k(self):
+        """How many iterations a forest's paths have."""
+        return int(re.search(r"kblpp:k=(\d+)", self.commands).group(1))
+
+
+def in_turns(over, under, groups):
+    """The mean logarithm of a ratio over the turns of a round: of each group without the fifth at each end, groups by their sizes."""
+    found = {}
+    for one, other, group in zip(over, under, groups):
+        found.setdefault(group, []).append(math.log(one / other))
+    whole = 0.0
+    for logarithms in found.values():
+        cut = round(len(logarithms) / 5)
+        whole += mean(sorted(logarithms)[cut : len(logarithms) - cut]) * len(logarithms)
+    return whole / len(over)
+
+
+def mean(values):
+    """The mean of some numbers."""
+    values = list(values)
+    if not values:
+        raise Unknown("no cell is of this check")
+    return math.fsum(values) / len(values)
+
+
+def median(values):
+    """The middle of some numbers, or the mean of both that are in the middle."""
+    values = sorted(values)
+    if not values:
+        raise Unknown("no cell is of this check")
+    return (values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2
+
+
+def by_program(cells):
+    """Lists of cells, by the name of their program."""
+    found = {}
+    for cell in cells:
+        found.setdefault(cell.program, []).append(cell)
+    return found
+
+
+def least_squares(rows):
+    """The two prices by which the first two columns come nearest to the third; what is nothing costs nothing."""
+    if len(rows) < 2:
+        raise Unknown("too few cells to fit two costs")
+    total = lambda one, other: math.fsum(row[one] * row[other] for row in rows)
+    both = total(0, 0) * total(1, 1) - total(0, 1) ** 2
+    if both <= 1e-6 * total(0, 0) * total(1, 1):
+        raise Unknown("the cells do not tell the two costs apart")
+    first = (total(0, 2) * total(1, 1) - total(1, 2) * total(0, 1)) / both
+    second = (total(1, 2) * total(0, 0) - total(0, 2) * total(0, 1)) / both
+    return first, second
+
+
+# Overheads, with intervals.
+
+
+def student(freedom):
+    """The quantile of Student's t distribution that leaves a fortieth above it."""
+    if freedom <= 10:
+        return STUDENT[max(freedom, 1) - 1]
+    z, v = NORMAL, freedom
+    return z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v * v)
+
+
+def above_one(cells, name="overhead"):
+    """The geometric mean of the ratios of cells, in percent above 1, with its interval."""
+    return mean_ratio([cell.rounds(name) for cell in cells])
+
+
+def mean_ratio(rounds):
+    """The same of the logarithms that the rounds of each gave."""
+    value = mean(mean(of) for of in rounds)
+    drawn = random.Random(1)
+    freedom = sum(len(of) - 1 for of in rounds)
+    percent = lambda log: (math.exp(log) - 1) * 100
+    if freedom == 0:
+        return percent(value), None
+
+    def replicate(of):
+        count = max(len(of) - 1, 1)
+        return math.fsum(drawn.choices(of, k=count)) / count
+
+    replicates = sorted(mean(replicate(of) for of in rounds) for _ in range(REPLICATES))
+    stretch = student(freedom) / NORMAL
+    end = lambda part: percent(value + (replicates[round((REPLICATES - 1) * part)] - value) * stretch)
+    return percent(value), (end(0.025), end(0.975))
+
+
+def costs(flags, name="overhead"):
+    """The mean over all programs that were measured with these flags."""
+    return lambda cells: above_one(flagged(cells, flags), name)
+
+
+def flagged(cells, flags):
+    """Cells of `overhead` with these flags and no others."""
+    found = [cell for cell in cells if cell.kind == "overhead" and cell.flags == flags]
+    if not found:
+        raise Unknown(f"no cell has the flags {flags}")
+    return found
+
+
+def dearest(flags):
+    """The program with the largest ratio."""
+    return lambda cells: most_of(flagged(cells, flags), max)
+
+
+def most_of(cells, pick):
+    """The largest or least ratio of single cells."""
+    return above_one([pick(cells, key=lambda cell: mean(cell.rounds("overhead")))])
+
+
+def average(name, *words, scale=100.0):
+    """The mean of a number over the cells that have these words."""
+    return lambda cells: scale * mean(cell.number(name) for cell in having(cells, *words))
+
+
+def having(cells, *words):
+    """The cells that have these words; at least one."""
+    found = [cell for cell in cells if all(cell.has(of) for of in words)]
+    if not found:
+        raise Unknown(f"no cell has {' and '.join(words)}")
+    return found
+
+
+def extreme(pick, of):
+    """The largest or least over cells."""
+    return lambda cells: pick(of(cell) for cell in cells)
+
+
+def over(name, by):
+    """A number over another; nothing where there is none of the other."""
+
+    def of(cells):
+        return [cell.number(name) / cell.number(by) for cell in cells if cell.number(by) > 0]
+
+    return of
+
+
+def as_ratio(of):
+    """Percent above 1 as the ratio."""
+
+    def ratio(cells):
+        value, interval = of(cells)
+        return 1 + value / 100, interval and tuple(1 + end / 100 for end in interval)
+
+    return ratio

@@ -1,0 +1,370 @@
+"""Arnold and Grove 2005."""
+
+import math
+import re
+
+from .basics import Unknown, above_one, average, costs, flagged, having, least_squares, mean, most_of
+from .shapes import within
+
+# The paper's ticks, in nanoseconds.
+TICK = 10e6
+
+
+def speedups(kind):
+    """Cells that compare two inliners: by which calls each was told."""
+
+    def is_of(cell):
+        both = ("@base.json" in cell.commands, "@choice.json" in cell.commands)
+        by_cbs = any("@choice.json" in line and "schedule=timer" not in line for line in cell.commands.split(" && ")[:-1])
+        return {
+            "all": True,
+            "cbs over timer": both == (True, True),
+            "cbs over static": both == (False, True) and by_cbs,
+        }[kind]
+
+    def pick(cells):
+        found = [cell for cell in cells if cell.kind == "overhead" and is_of(cell)]
+        if not found:
+            raise Unknown("no cell is of this check")
+        return found
+
+    return pick
+
+
+def saved(name):
+    """By how many percent the number of the base is below that of the other, on average."""
+
+    def of(cells):
+        return mean((1 - cell.number(f"base.{name}") / cell.number(f"profiled.{name}")) * 100 for cell in cells)
+
+    return of
+
+
+def table3(which):
+    """The better of two strides, on average, for runs of so few or so many ticks; or the mean of both."""
+    name = "cbs:samples=16,stride={},schedule=arnold-grove,at=prologue.overlap"
+
+    def best(cells, ticks):
+        own = [cell for cell in having(cells, f"--ticks {ticks}") if cell.kind == "calls"]
+        return max(mean(cell.number(name.format(stride)) for cell in own) for stride in (3, 7))
+
+    return lambda cells: mean(best(cells, ticks) for ticks in which)
+
+
+def course(cells, *words):
+    """The mean over programs of the overlap at each moment, up to the shortest, and at the end."""
+    own = having(cells, *words)
+    every = [
+        list(zip(cell.sample("calls_over_time.sampled.ticks"), cell.sample("calls_over_time.sampled.overlap")))
+        for cell in own
+    ]
+    common = min(len(of) - 1 for of in every)
+    moments = [[of[at] for of in every] for at in range(common)] + [[of[-1] for of in every]]
+    return [(mean(at for at, _ in of), 100 * mean(share for _, share in of)) for of in moments]
+
+
+def reached(least):
+    """The part of the run from which on the overlap stays at a level; `None` is that which the timer ends with."""
+
+    def of(cells):
+        ours = course(cells, "--profile cbs:samples=16,stride=3")
+        level = least if least is not None else course(cells, "--profile cbs:schedule=timer")[-1][1]
+        first = None
+        for at, share in reversed(ours):
+            if share < level:
+                break
+            first = at
+        return 101.0 if first is None else 100 * first / ours[-1][0]
+
+    return of
+
+
+def observations(cells):
+    """Of windows that take many samples or skips: these for each nanosecond of the base, and the overhead."""
+    rows = []
+    for cell in having(cells, "--timer wall:10ms"):
+        base = math.fsum(cell.sample("base.cpu_ns"))
+        share = math.exp(mean(cell.rounds("overhead"))) - 1
+        rows.append((cell.number("profiled.call_samples") / base, cell.number("profiled.call_skips") / base, share))
+    return rows
+
+
+def prices(cells):
+    """Nanoseconds of a sample and of a skip, by least squares."""
+    return least_squares(observations(cells))
+
+
+def affordable(percent):
+    """The best mean accuracy of the grid that costs no more than so much of the paper's ticks."""
+
+    def of(cells):
+        sample, skip = prices(cells)
+        found = {}
+        for cell in (cell for cell in cells if cell.kind == "calls"):
+            for name, value in cell.outcome["numbers"].items():
+                point = re.fullmatch(r"cbs:samples=(\d+),stride=(\d+),schedule=arnold-grove,at=prologue\.overlap", name)
+                if point:
+                    found.setdefault(tuple(map(int, point.groups())), []).append(value)
+        cost = lambda samples, stride: samples * sample + samples * (stride - 1) * skip
+        cheap = [mean(values) for point, values in found.items() if 100 * cost(*point) / TICK <= percent]
+        return max(cheap)
+
+    return of
+
+
+def idle(cells):
+    """How far the mean overhead without any tick is from nothing, either way."""
+    value, interval = costs("--profile cbs --tier o0 --timer wall:1h")(cells)
+    return (-value, interval and (-interval[1], -interval[0])) if value < 0 else (value, interval)
+
+
+def spread(program):
+    """By how much speed-ups by different parameters differ, and twice the farthest end of the same machine measured twice."""
+
+    def of(cells):
+        own = [cell for cell in cells if cell.kind == "overhead" and cell.program == program]
+        values = [above_one([cell])[0] for cell in own]
+        ends = [end for cell in own for end in above_one([cell], "again")[1] or ()]
+        most, band = max(values) - min(values), 2 * max(map(abs, ends))
+        return most, (most - band, most + band)
+
+    return of
+
+
+# What each check is computed from: by the name of its experiment and its words.
+RECIPES = {
+    "cbs-fig1": {"accuracy of CBS(3,16)": average("calls.sampled", "--profile cbs:samples=16,stride=3")},
+    "cbs-fig4-zero-idle-cost": {
+        "time while nothing is sampled, either way (at most what the same machine measured twice may differ by)": idle
+    },
+    "cbs-tab2a": {
+        "best accuracy for 0.5 %": affordable(0.5),
+        "cost of a sample": lambda cells: prices(cells)[0],
+        "cost of a skip": lambda cells: prices(cells)[1],
+        "one sample, stride 1": average("cbs:samples=1,stride=1,schedule=arnold-grove,at=prologue.overlap", "accuracy", scale=1.0)
+    },
+    "cbs-tab3": {
+        "average accuracy over all runs": table3((50, 500)),
+        "average accuracy of small runs": table3((50,)),
+        "average accuracy of large runs": table3((500,)),
+        "average overhead of CBS(7,16)": costs("--profile cbs:samples=16,stride=7 --tier o0"),
+    },
+    "cbs-convergence": {
+        "part of the run that CBS(3,16) needs for what the timer has in the end": reached(None),
+        **{f"part of the run until CBS(3,16) stays at {level} %": reached(level) for level in (50, 60, 70)},
+    },
+    "cbs-sec3.1-pic-counters": {"overhead of counters": costs("--profile icache:sites=all --tier o0")},
+    "cbs-sec5.1-new-inliner": {
+        "average speed-up": lambda cells: above_one(speedups("all")(cells)),
+        **{
+            f"speed-up of {program}": lambda cells, program=program: above_one([cell for cell in cells if cell.program == program])
+            for program in ("richards", "deltablue")
+        },
+    },
+    "cbs-fig5-left": {
+        "largest speed-up by CBS over the timer": lambda cells: most_of(speedups("cbs over timer")(cells), max),
+        "average speed-up over static heuristics": lambda cells: above_one(speedups("cbs over static")(cells)),
+    },
+    "cbs-fig5-right": {
+        "largest speed-up by CBS": lambda cells: most_of(speedups("cbs over static")(cells), max),
+        "the worst program by CBS": lambda cells: most_of(speedups("cbs over static")(cells), min),
+    },
+    "cbs-sec6.3-compile-time": {
+        "less time of compilation, on average": saved("compile_ns"),
+        "less machine code, on average": saved("code_bytes"),
+    },
+    "cbs-sec6.3-insensitivity": {"between the best and the worst parameters, compiler": spread("compiler")},
+}
+RECIPES["cbs-tab2b"] = RECIPES["cbs-tab2a"]
+
+
+def by_timer(cells):
+    """What the timer's samples miss."""
+    share = average("calls.sampled", "--profile cbs:schedule=timer")(cells)
+    return share <= 55, [share]
+
+
+def not_falling(cells):
+    """Steps of the grid in which accuracy falls by more than a point and a half, where nearly all windows end before the next tick."""
+    own = [cell for cell in cells if cell.kind == "calls"]
+    name = "cbs:samples={},stride={},schedule=arnold-grove,at=prologue."
+    points = [tuple(map(int, of)) for of in re.findall(r"cbs:samples=(\d+),stride=(\d+)", own[0].commands)]
+    closed = {}
+    for samples, stride in points:
+        of = lambda cell, what: cell.number(name.format(samples, stride) + what)
+        if 4 * sum(of(cell, "samples") >= 0.9 * samples * of(cell, "ticks") for cell in own) >= 3 * len(own):
+            closed[samples, stride] = mean(of(cell, "overlap") for cell in own)
+    rows, columns = (sorted({point[at] for point in points}) for at in (0, 1))
+    steps = [((one, stride), (other, stride)) for one, other in zip(rows, rows[1:]) for stride in columns]
+    steps += [((samples, one), (samples, other)) for samples in rows for one, other in zip(columns, columns[1:])]
+    steps = [(one, other) for one, other in steps if one in closed and other in closed]
+    wrong = sum(closed[other] < closed[one] - 1.5 for one, other in steps)
+    return 10 * wrong <= len(steps), [wrong, len(steps)]
+
+
+def farthest(interval):
+    """The end that is farther from 0."""
+    return max(map(abs, interval))
+
+
+def fewer_slower(most):
+    """Are no more cells than these slower by more than noise; nobody knows if it hangs on one that is too near to it."""
+
+    def of(cells):
+        sure, maybe = 0, 0
+        for cell in cells:
+            own, interval = above_one([cell])
+            try:
+                sure += interval[1] < 0 and not within(-own, farthest(above_one([cell], "again")[1]))
+            except Unknown:
+                maybe += 1
+        if sure <= most(cells) < sure + maybe:
+            raise Unknown("a program is so near to noise that other random numbers decide")
+        return sure <= most(cells), []
+
+    return of
+
+
+def helps_the_compiler(cells):
+    """CBS over the timer, beyond noise."""
+    own = [cell for cell in speedups("cbs over timer")(cells) if cell.program == "compiler"]
+    gain, noise = above_one(own)[0], farthest(above_one(own, "again")[1])
+    return not within(gain, noise), [gain]
+
+
+def timer_hurts(cells):
+    """Programs that are slower by the timer's samples than by static heuristics."""
+    by_cbs = speedups("cbs over static")(cells)
+    own = [cell for cell in cells if cell.kind == "overhead" and cell not in by_cbs]
+    hurt = sum(above_one([cell])[0] < 0 for cell in own)
+    return 2 * hurt > len(own), [hurt, len(own)]
+
+
+def helps(cells):
+    """The mean speed-up by CBS over static heuristics."""
+    gain = above_one(speedups("cbs over static")(cells))[0]
+    return gain > 0, [gain]
+
+
+def inliner(which):
+    """By CBS instead of by the timer: the old inliner as fast but for noise, the new one no slower."""
+
+    def of(cells):
+        own = [cell for cell in cells if cell.kind == "overhead" and cell.has(f"--vs-inline {which}")]
+        gain, noise = above_one(own)[0], farthest(above_one(own, "again")[1])
+        return within(-gain if which == "new" else abs(gain), noise), [gain]
+
+    return of
+
+
+def within_noise(program):
+    """Speed-ups by different parameters, within what the same machine differs by."""
+
+    def of(cells):
+        most, (_, high) = spread(program)(cells)
+        return within(most, high - most) and within(high - most, 5), [most]
+
+    return of
+
+
+def digests(profiler, is_same):
+    """Of programs, those whose machine code with a profiler is that without, or is not."""
+
+    def of(cells):
+        names = ["code_digest.high", "code_digest.low"] + (["machine_code_bytes"] if is_same else [])
+        number = lambda cell: [cell.number(name) for name in names]
+        profilers = lambda cell: tuple(re.findall(r"--profile (\S+)", cell.commands))
+        own = {(cell.program, profilers(cell)): cell for cell in cells if cell.kind == "statistics"}
+        programs = sorted({program for program, _ in own})
+        pairs = [(own[program, ()], own[program, (profiler,)]) for program in programs]
+        right = sum((number(one) == number(other)) == is_same for one, other in pairs)
+        return right == len(pairs), [right, len(pairs)]
+
+    return of
+
+
+def explained(cells):
+    """What two prices explain of what overheads vary by."""
+    rows = observations(cells)
+    sample, skip = least_squares(rows)
+    middle = mean(row[2] for row in rows)
+    left = sum((row[2] - sample * row[0] - skip * row[1]) ** 2 for row in rows)
+    part = 1 - left / sum((row[2] - middle) ** 2 for row in rows)
+    return sample > 0 and skip > 0 and part >= 0.9, [100 * part]
+
+
+def budgets(cells):
+    """The best accuracy for so many percent, beside the better of both of the paper's grids."""
+    ours = [affordable(percent)(cells) for percent in (0.5, 1, 2, 5)]
+    return all(one >= other for one, other in zip(ours, (72, 75, 79, 84))), ours
+
+
+def rows_of_table3(cells):
+    """Runs in which the timer is better than both strides."""
+    names = ["schedule=timer", *(f"samples=16,stride={stride},schedule=arnold-grove" for stride in (3, 7))]
+    rows = [[cell.number(f"cbs:{name},at=prologue.overlap") for name in names] for cell in cells if cell.kind == "calls"]
+    worse = sum(max(three, seven) < timer for timer, three, seven in rows)
+    return worse <= 2, [worse, len(rows)]
+
+
+def nobody_pays(cells):
+    """The dearest program of table 3."""
+    most = max(above_one([cell])[0] for cell in flagged(cells, "--profile cbs:samples=16,stride=7 --tier o0"))
+    return most <= 3, [most]
+
+
+def ends(cells):
+    """Overlap in the end, of CBS and of the timer."""
+    sampled, timer = (course(cells, f"--profile cbs:{of}")[-1][1] for of in ("samples=16,stride=3", "schedule=timer"))
+    return sampled > timer, [sampled, timer]
+
+
+def counters(cells):
+    """Counters in inline caches against CBS."""
+    most, (low, high) = costs("--profile icache:sites=all --vs cbs:samples=16,stride=7 --tier o0")(cells)
+    return most >= 1.5 and low > 0, [most]
+
+
+def bursts(words):
+    """Mean overlap of the first entries of each method, and of CBS."""
+
+    def of(cells):
+        own = having(cells, words)
+        names = ("oneshot:burst=100,level=o0.overlap", "cbs:samples=16,stride=3,schedule=arnold-grove,at=prologue.overlap")
+        once, sampled = (mean(cell.number(name) for cell in own) for name in names)
+        return once < sampled, [once, sampled]
+
+    return of
+
+
+# Whether each shape holds, and the numbers of its text.
+SHAPES = {
+    "cbs-fig4-zero-idle-cost": {
+        "machine code with CBS is that without": digests("cbs", True),
+        "digests tell code apart": digests("icache:sites=all", False),
+    },
+    "cbs-fig1": {"samples by the timer miss a half": by_timer},
+    "cbs-tab2a": {
+        "as accurate for as much as the better of both grids": budgets,
+        "overhead follows from samples and skips": explained,
+        "not falling with samples or strides": not_falling,
+    },
+    "cbs-patching": {
+        "bursts are less accurate: programs with phases": bursts("--ticks 500"),
+        "bursts are less accurate: short runs": bursts("--sync-compile"),
+    },
+    "cbs-sec5.1-old-inliner": {"the old inliner by CBS and by the timer": inliner("old"), "the new inliner is not worse by CBS": inliner("new")},
+    "cbs-sec5.1-new-inliner": {"more programs gain than lose": fewer_slower(lambda cells: (len(cells) - 1) // 2)},
+    "cbs-fig5-left": {
+        "CBS is nowhere worse than the timer": lambda cells: fewer_slower(lambda _: 0)(speedups("cbs over timer")(cells)),
+        "CBS helps the compiler": helps_the_compiler,
+    },
+    "cbs-fig5-right": {"the timer's samples hurt": timer_hurts, "CBS helps on average": helps},
+    "cbs-sec6.3-insensitivity": {
+        f"between the best and the worst parameters, {program}": within_noise(program) for program in ("richards", "deltablue", "raytracer")
+    },
+    "cbs-tab3": {"better than one sample for each tick": rows_of_table3, "no program pays much": nobody_pays},
+    "cbs-convergence": {"more accurate in the end, too": ends},
+    "cbs-sec3.1-pic-counters": {"counters cost far more than CBS": counters},
+}
+SHAPES["cbs-tab2b"] = SHAPES["cbs-tab2a"]

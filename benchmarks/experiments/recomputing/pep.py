@@ -1,0 +1,344 @@
+"""Bond and McKinley 2005."""
+
+import math
+import re
+
+from .basics import Unknown, average, by_program, costs, dearest, flagged, having, least_squares, mean, mean_ratio, median
+from .shapes import half, ordered, value, within
+
+PEP = "pep:samples=64,stride=17"
+ABSOLUTE = "edges.sampled.exact_paths.absolute"
+HASH, ARRAY, EDGES = "--profile blpp:storage=hash", "--profile blpp:storage=array", "--profile edges"
+ONLY = f"--profile {PEP} --timer wall:1h"
+HOT = "paths.branch.accuracy"
+ONE_TIME = "edges.one_time.exact_edges.relative"
+GAIN = "--layout one-time --vs-layout exact=@exact.json"
+FLIPPED = "--layout flipped=@exact.json --vs-layout one-time"
+
+# Of the programs with phases, those of which branches change, and the others. All other programs are steady.
+CHANGING = "depot guests post sparse tokenizer".split()
+OTHERS = "dispatcher orders shapes".split()
+
+
+def group(name):
+    """The programs of a group."""
+    is_in = {
+        "steady": lambda program: program not in CHANGING + OTHERS,
+        "branches": lambda program: program in CHANGING,
+        "others": lambda program: program in OTHERS,
+    }
+    return lambda cells: [cell for cell in cells if is_in[name](cell.program)]
+
+
+def lost(cells):
+    """Points that relative overlap is lower by against counted edges, at least 0."""
+    of = lambda reference: average(f"edges.sampled.{reference}.relative", f"--profile {PEP}")(cells)
+    return max(of("exact_paths") - of("exact_edges"), 0.0)
+
+
+def additions(cells):
+    """Additions for each path that ends."""
+    own = flagged(cells, "--profile blpp:storage=hash")
+    number = lambda cell, name: cell.number(f"counts.profiled.{name}")
+    return mean(number(cell, "additions_executed") / max(number(cell, "path_ends"), 1) for cell in own)
+
+
+def price(which):
+    """Nanoseconds of a sample or a skip: least squares over what machines took longer, all samples of a cell together."""
+
+    def of(cells):
+        rows = []
+        for cell in having(cells, "--timer wall:1ms"):
+            samples = cell.number("profiled.path_samples")
+            taken = cell.number("profiled.yieldpoints_taken") - cell.number("base.yieldpoints_taken")
+            longer = math.fsum(cell.sample("profiled.cpu_ns")) - math.fsum(cell.sample("base.cpu_ns"))
+            rows.append((samples, taken - samples, longer))
+        return least_squares(rows)[which]
+
+    return of
+
+
+def compiled(cell):
+    """Seconds of compilation of the machines without PEP and with it."""
+    return [cell.number(f"{arm}.compile_ns") / 1e9 for arm in ("base", "profiled")]
+
+
+def first_iteration(seconds, pick=None):
+    """The overhead of so long a run after its compilation: of the dearest program, or of the mean overhead and mean times."""
+
+    def whole(cells):
+        own = flagged(cells, f"--profile {PEP}")
+        alone, interval = mean_ratio([cell.rounds("overhead") for cell in own])
+        without, with_pep = (mean(times) for times in zip(*map(compiled, own)))
+        together = lambda percent: 100 * ((seconds * (1 + percent / 100) + with_pep) / (seconds + without) - 1)
+        return together(alone), interval and tuple(map(together, interval))
+
+    def dearest_of(cells):
+        return pick((whole([cell]) for cell in flagged(cells, f"--profile {PEP}")), key=lambda of: of[0])
+
+    return dearest_of if pick else whole
+
+
+def growth(cells):
+    """The mean over programs of how much the time of compilation grows, in percent."""
+    times = [compiled(cell) for cell in flagged(cells, f"--profile {PEP}")]
+    return mean(100 * (with_pep / without - 1) for without, with_pep in times)
+
+
+def by_clock(profiler):
+    """Medians over trials, averaged over programs, of runs with ticks of a clock."""
+
+    def of(cells):
+        own = [cell for cell in having(cells, f"--profile {profiler}") if "--timer wall:" in cell.commands]
+        return 100 * mean(median(cell.number("paths.branch.accuracy") for cell in of) for of in by_program(own).values())
+
+    return of
+
+
+def virtual(profiler):
+    """The mean accuracy of paths in runs with virtual ticks."""
+
+    def of(cells):
+        own = [cell for cell in having(cells, f"--profile {profiler}") if "--timer virtual:" in cell.commands]
+        return 100 * mean(cell.number("paths.branch.accuracy") for cell in own)
+
+    return of
+
+
+def one_time(of_group, pick=mean):
+    """Relative overlap of one-time profiles: medians over trials, and of these the mean or the least."""
+
+    def of(cells):
+        own = by_program(group(of_group)(cells))
+        return 100 * pick([median(cell.number(ONE_TIME) for cell in of) for of in own.values()])
+
+    return of
+
+
+def layouts(of_group, flags, name="overhead"):
+    """The mean ratio of two layouts over the programs of a group."""
+    return lambda cells: costs(flags, name)(group(of_group)(cells))
+
+
+def adaptive(of_group, other, pick=None):
+    """The ratio of whole runs, of neighbours with the same trial: with PEP, or the same again, over without."""
+
+    def of(cells):
+        times = {}
+        for cell in group(of_group)(cells):
+            seed = int(re.search(r"--seed (\d+)", cell.commands).group(1))
+            arm = "again" if seed > 1000 else "pep" if cell.has("--continuous") else "base"
+            times[(cell.program, arm, seed % 1000)] = math.fsum(cell.sample("samples_ns"))
+        ratios = {}
+        for (program, arm, trial), time in sorted(times.items()):
+            if arm == "base":
+                if (program, other, trial) not in times:
+                    raise Unknown(f"a run of {program} is missing")
+                ratios.setdefault(program, []).append(math.log(times[(program, other, trial)] / time))
+        rounds = list(ratios.values())
+        return mean_ratio([pick(rounds, key=mean)] if pick else rounds)
+
+    return of
+
+
+# What each check is computed from: by the name of its experiment and its words.
+RECIPES = {
+    "pep-sec2-comparisons": {"average overhead of PEP(64,17) on the programs of figure 6, against that of PPP": costs(f"--profile {PEP}")},
+    "pep-sec3.1-blpp-cost": {
+        "average cost of counting paths in arrays": costs(ARRAY),
+        "average cost of counting edges": costs(EDGES),
+    },
+    "pep-sec3.2-step-split": {"additions for each path that ends, mean over programs": additions},
+    "pep-sec5.1-perfect-cost": {
+        "average cost of counting paths": costs(HASH),
+        "largest cost of counting paths": dearest(HASH),
+        "average cost of counting edges": costs(EDGES),
+        "largest cost of counting edges": dearest(EDGES),
+    },
+    "pep-fig6": {
+        "average overhead of PEP(64,17)": costs(f"--profile {PEP}"),
+        "overhead of PEP(64,17) for the dearest program": dearest(f"--profile {PEP}"),
+        "the same machine twice": costs(f"--profile {PEP}", "again"),
+    },
+    "pep-fig7": {
+        "average overhead of a run of 11 seconds with its compilation": first_iteration(11),
+        "the same for the dearest program": first_iteration(11, max),
+        "average overhead of a run of 4 s": first_iteration(4),
+        "average overhead of a run of 1 s": first_iteration(1),
+        "average growth of the time of compilation": growth,
+    },
+    "pep-fig8": {
+        "average accuracy of PEP(64,17)": virtual(PEP),
+        "average accuracy of one sample for each tick": virtual("pep:schedule=timer"),
+        "average accuracy of one sample for each tick of a clock": by_clock("pep:schedule=timer"),
+    },
+    "pep-fig9": {"average relative overlap of PEP(64,17)": average("edges.sampled.exact_paths.relative", f"--profile {PEP}")},
+    "pep-sec6.4-instr-edge-reference": {"points of relative overlap lost against counted edges": lost},
+    "pep-sec6.4-absolute-overlap": {
+        f"average absolute overlap of PEP({samples},17)": average(ABSOLUTE, f"--profile pep:samples={samples},stride=17")
+        for samples in (64, 256, 1024)
+    },
+    "pep-sec4.4-striding": {"cost of a sample": price(0), "cost of a skip": price(1)},
+    "pep-sec6.5-onetime-accuracy": {
+        "average relative overlap, steady programs": one_time("steady"),
+        "relative overlap, worst of the steady programs": one_time("steady", min),
+        "where something else changes than branches": one_time("others"),
+    },
+    "pep-fig10": {
+        "average gain of exact continuous counts over the one-time profile, steady programs": layouts("steady", GAIN),
+        "average loss by flipped counts, steady programs": layouts("steady", FLIPPED),
+        "average gain of exact counts, programs whose branches change": layouts("branches", GAIN),
+        "the same machine twice": layouts("steady", GAIN, "again"),
+    },
+    "pep-fig11": {
+        "average overhead, steady programs": adaptive("steady", "pep"),
+        "overhead of the dearest steady program": adaptive("steady", "pep", max),
+        "average overhead, programs whose branches change": adaptive("branches", "pep"),
+        "the same twice, steady programs": adaptive("steady", "again"),
+    },
+}
+
+
+def small_part(cells):
+    """What computing the number costs, of all."""
+    only, arrays, hashed = (value(flags)(cells) for flags in (ONLY, ARRAY, HASH))
+    return only <= 0.1 * hashed, [100 * only / hashed, only, arrays, hashed]
+
+
+def more_samples(cells):
+    """Instrumentation only, PEP(64,17), and the most samples of all, but for noise."""
+    usual = f"--profile {PEP}"
+    samples = lambda flags: int(re.search(r"samples=(\d+)", flags).group(1))
+    most = max((cell.flags for cell in cells if "samples=" in cell.flags), key=samples)
+    only, own, last = (value(flags)(cells) for flags in (ONLY, usual, most))
+    noise = max(half(usual)(cells), half(ONLY)(cells))
+    return within(only - own, noise) and within(own - last, noise), [own, only]
+
+
+def finer(cells):
+    """Accuracy by the timer and with 64, 256 and 1024 samples, not falling by more than half a point."""
+    all_of = [virtual(of)(cells) for of in ["pep:schedule=timer", *(f"pep:samples={samples},stride=17" for samples in (64, 256, 1024))]]
+    return all_of[0] <= all_of[1] <= all_of[2] + 0.5 and all_of[2] <= all_of[3] + 0.5, all_of
+
+
+def finer_by_clock(cells):
+    """The timer at least five points below, by a clock."""
+    timer, usual = (by_clock(of)(cells) for of in ("pep:schedule=timer", PEP))
+    return timer + 5 <= usual, [timer, usual]
+
+
+def changing(cells):
+    """One-time profiles where branches change."""
+    steady, branches = (one_time(of)(cells) for of in ("steady", "branches"))
+    return branches <= 80 and branches + 10 <= steady, [branches]
+
+
+def in_between(cells):
+    """Continuous, one-time, flipped: the first two but for noise."""
+    gain, flipped = (layouts("steady", of)(cells)[0] for of in (GAIN, FLIPPED))
+    twice = [layouts("steady", of, "again")(cells)[1] for of in (GAIN, FLIPPED)]
+    noise = max((high - low) / 2 for low, high in twice)
+    return within(-gain, noise) and not within(flipped, noise), [gain, flipped]
+
+
+class Schedules:
+    """The grid of section 4.4: for samples, stride and whether it strides throughout, cost and accuracies."""
+
+    def __init__(self, cells):
+        prices = [price(which)(cells) for which in (0, 1)]
+        grid = {}
+        for cell in cells:
+            found = re.search(r"--profile pep:samples=(\d+),stride=(\d+)(,schedule=arnold-grove)? --profile-out", cell.commands)
+            if found:
+                grid.setdefault((int(found.group(1)), int(found.group(2)), bool(found.group(3))), []).append(cell)
+        self.points = {}
+        for (samples, stride, throughout), own in grid.items():
+            skips = (stride - 1) / 2 + ((samples - 1) * (stride - 1) if throughout else 0)
+            scores = [100 * mean(cell.number(name) for cell in own) for name in (HOT, "edges.sampled.exact_paths.relative")]
+            self.points[samples, stride, throughout] = (samples * prices[0] + skips * prices[1], *scores)
+
+    def lead(self, score):
+        """By how much one that strides throughout is better than the best that does not and costs no more, at most."""
+        simple = [of for (_, _, throughout), of in self.points.items() if not throughout]
+        return max(
+            of[score] - max(other[score] for other in simple if other[0] <= of[0])
+            for (_, _, throughout), of in self.points.items()
+            if throughout
+        )
+
+    def gains(self):
+        """What striding adds before the first sample, and afterwards."""
+        throughout = [(samples, stride) for samples, stride, is_so in self.points if is_so]
+        paths = lambda *point: self.points[point][1]
+        before = mean(paths(samples, stride, False) - paths(samples, 1, False) for samples, stride in throughout)
+        return before, mean(paths(samples, stride, True) - paths(samples, stride, False) for samples, stride in throughout)
+
+
+def does_not_pay(score):
+    """Striding after the first sample."""
+
+    def of(cells):
+        lead = Schedules(cells).lead(score)
+        return lead <= 1, [lead]
+
+    return of
+
+
+def matters_most(cells):
+    """Striding before the first sample."""
+    before, after = Schedules(cells).gains()
+    return before > after, [before, after]
+
+
+def costs_most(cells):
+    """Paths cost more than edges, and these more than PEP."""
+    hashed, arrays, edges, own = (value(flags)(cells) for flags in (HASH, ARRAY, EDGES, f"--profile {PEP}"))
+    return own < hashed and edges < hashed and own <= edges, [hashed, arrays, edges, own]
+
+
+def nobody_far_off(cells):
+    """The dearest program, with samples and with instrumentation alone, beside twice the paper's largest."""
+    own, only = (dearest(flags)(cells)[0] for flags in (f"--profile {PEP}", ONLY))
+    return max(own, only) <= 10.8, [own]
+
+
+def linear(cells):
+    """Time of PEP's passes for each word, of the smallest program and of the largest."""
+    own = [cell for cell in cells if cell.kind == "statistics" and "--profile pep" in cell.commands]
+    words = lambda cell: cell.number("compiled_words")
+    least, largest = (cell.number("passes_ns.instrument") / words(cell) for cell in (min(own, key=words), max(own, key=words)))
+    return largest <= 1.5 * least, [least, largest]
+
+
+def harder(cells):
+    """Absolute overlap is not above relative."""
+    of = lambda score: average(f"edges.sampled.exact_paths.{score}", f"--profile {PEP}")(cells)
+    return of("absolute") <= of("relative"), [of("absolute")]
+
+
+# Whether each shape holds, and the numbers of its text.
+SHAPES = {
+    "pep-sec3.1-blpp-cost": {
+        "storing costs more than the register, and hash tables more than arrays": ordered(value(HASH), value(ARRAY), value(ONLY)),
+        "edges cost less than paths": lambda cells: (
+            value(EDGES)(cells) < min(value(ARRAY)(cells), value(HASH)(cells)),
+            [value(EDGES)(cells), value(ARRAY)(cells)],
+        ),
+    },
+    "pep-sec3.2-step-split": {
+        "computing the number is a small part of the cost": small_part,
+        "a counter in an array is dearer than the register, too": ordered(value(ARRAY), value(ONLY), shown=(1, 0)),
+    },
+    "pep-sec4.4-striding": {
+        "striding after the first sample does not pay: paths": does_not_pay(1),
+        "striding after the first sample does not pay: edges": does_not_pay(2),
+        "striding before the first sample matters most": matters_most,
+    },
+    "pep-sec5.1-perfect-cost": {"paths cost more than edges, and these more than PEP": costs_most},
+    "pep-fig6": {"no program is far off": nobody_far_off, "more samples cost more": more_samples},
+    "pep-fig7": {"PEP's passes take time by the size of what is compiled": linear},
+    "pep-sec6.4-absolute-overlap": {"harder than relative overlap": harder},
+    "pep-fig8": {"more samples are more accurate": finer, "by a clock as well, more samples are more accurate": finer_by_clock},
+    "pep-sec6.5-onetime-accuracy": {"where branches change, one-time profiles are clearly worse": changing},
+    "pep-fig10": {"continuous, one-time, flipped": in_between},
+}

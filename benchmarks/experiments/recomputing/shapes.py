@@ -1,0 +1,36 @@
+"""What shapes have in common: whether they hold, and the numbers that the report says of them, in its order.
+
+A report has no value of a shape, so a recipe gives what its target asks for, and what is to stand in its text.
+"""
+
+from .basics import Unknown, costs
+
+# Noise comes from ends of intervals, which other random numbers move by so much of it.
+NEAR = 0.15
+
+
+def within(value, noise):
+    """Is it no more than noise; nobody knows if it is too near to it."""
+    if abs(value - noise) <= NEAR * noise:
+        raise Unknown("it is so near to noise that other random numbers decide")
+    return value <= noise
+
+
+def value(flags):
+    """The mean overhead by these flags."""
+    return lambda cells: costs(flags)(cells)[0]
+
+
+def half(flags):
+    """Half the interval of the same machine measured twice."""
+    return lambda cells: (lambda ends: (ends[1] - ends[0]) / 2)(costs(flags, "again")(cells)[1])
+
+
+def ordered(*recipes, shown=None):
+    """Each is larger than the next. The text has them in the order of `shown`."""
+
+    def of(cells):
+        values = [recipe(cells) for recipe in recipes]
+        return all(one > other for one, other in zip(values, values[1:])), [values[at] for at in shown or range(len(values))]
+
+    return of

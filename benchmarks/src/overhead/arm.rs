@@ -65,6 +65,8 @@ pub struct Configuration {
 pub enum Purpose {
     /// To find out what is worth compiling: repeatably, at once, with this choice of what is inlined.
     Learn(InlineOptions),
+    /// To find out what is missing in that, in the same way.
+    Rehearse(Arc<Advice>, InlineOptions),
     /// To replay in this configuration, with code scattered as the number decides.
     Replay(Arc<Advice>, Configuration, u64),
     /// The same under a clock that takes, and counts, every yieldpoint.
@@ -129,6 +131,11 @@ impl<'a> Arm<'a> {
                 options.tiers.synchronous = true;
                 options.tiers.inlining = inlining;
                 None
+            }
+            Purpose::Rehearse(advice, inlining) => {
+                options.tiers.synchronous = true;
+                options.tiers.inlining = inlining;
+                Some((advice, ProfileOptions::default()))
             }
             Purpose::Replay(advice, Configuration { profile, order, inlining }, scatter) => {
                 (options.tiers.scatter, options.tiers.block_order) = (Some(scatter), order);

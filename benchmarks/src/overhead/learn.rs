@@ -15,6 +15,8 @@ const QUIET: usize = 8;
 /// After so many runs, or after this time, what was learned must do.
 const MOST: usize = 300;
 const PATIENCE: Duration = Duration::from_secs(10);
+/// What two choices learned is replayed so often at most, until nothing is added to it.
+const REHEARSALS: usize = 3;
 /// Turns of a round, if nobody says: as many as take this time, but neither fewer nor more than so many.
 const ROUND: Duration = Duration::from_millis(500);
 const TURNS: (usize, usize) = (5, 500);
@@ -41,10 +43,11 @@ pub fn learn(
     inlining: [&InlineOptions; 2],
 ) -> Result<Learned, Failure> {
     let [profile, base] = inlining;
-    let (arm, quiet) = run(subject, host, profile)?;
+    let (arm, quiet) = run(subject, host, Purpose::Learn(profile.clone()))?;
     let mut advice = arm.vm().advice();
     if profile != base {
-        add(&mut advice, run(subject, host, base)?.0.vm().advice());
+        add(&mut advice, run(subject, host, Purpose::Learn(base.clone()))?.0.vm().advice());
+        rehearse(subject, host, inlining, &mut advice)?;
     }
     let fastest = quiet.iter().copied().min().unwrap_or(1);
     let work = subject.work(sample_time.as_nanos() as f64 / fastest as f64);
@@ -58,13 +61,34 @@ pub fn learn(
     })
 }
 
+/// Replays what was learned by two choices. Each then compiles what the other has seen of the program, and may assume what it
+/// would not have by itself: where that fails, it would in every round again, and be measured with the interpreter in it.
+fn rehearse(
+    subject: &Subject,
+    host: &dyn Host,
+    inlining: [&InlineOptions; 2],
+    advice: &mut Advice,
+) -> Result<(), Failure> {
+    for _ in 0..REHEARSALS {
+        let known = (advice.failed.len(), advice.compilations.len());
+        for choice in inlining {
+            let replayed = Purpose::Rehearse(Arc::new(advice.clone()), choice.clone());
+            add(advice, run(subject, host, replayed)?.0.vm().advice());
+        }
+        if known == (advice.failed.len(), advice.compilations.len()) {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// A machine that has run the program until nothing was compiled any more, and the times of its runs since then.
 fn run<'a>(
     subject: &'a Subject,
     host: &'a dyn Host,
-    inlining: &InlineOptions,
+    purpose: Purpose,
 ) -> Result<(Arm<'a>, Vec<u64>), Failure> {
-    let mut arm = Arm::new(subject, host, Work::ONE, None, Purpose::Learn(inlining.clone()))?;
+    let mut arm = Arm::new(subject, host, Work::ONE, None, purpose)?;
     let (start, mut quiet, mut compilations) = (Instant::now(), Vec::new(), 0);
     for run in 0..MOST {
         host.progress(&format!("{}: learning, run {}", subject.name, run + 1));

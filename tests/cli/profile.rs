@@ -310,6 +310,39 @@ fn differences_are_shown() {
 }
 
 #[test]
+fn differences_of_branch_traces_are_shown() {
+    let text = PROGRAM
+        .replace("i % 4 == 0", "i % n == 0")
+        .replace("var sum = 0", "var sum = 0\n    let n = args().length");
+    let folder = folder("profile_diff_traces");
+    let program = file(&folder, "counts.hol", &text);
+    let run = |name: &str, profiler: &str, arguments: &[&str]| {
+        let out = folder.join(name).to_str().expect("a readable path").to_string();
+        let fixed = ["run", "--tier", "interp", "--profile", profiler, "--profile-out", &out, &program, "--"];
+        let seen = holloway(&[&fixed[..], arguments].concat());
+        assert_eq!(seen.code, Some(0), "{}", seen.err);
+        out
+    };
+    let (five, exact) = (["a", "b", "c", "d", "e"], "btb:depth=4,period=31,exact=yes");
+    let (two, five) = (run("two.json", exact, &five[..2]), run("five.json", exact, &five));
+    let text = shown(&["diff", &two, &five]);
+    assert!(text.contains("of the paths of regions"), "{text}");
+    let overlap = |text: &str| -> f64 {
+        let rest = text.split("branch traces: overlap ").nth(1).expect("it is said");
+        rest.split(' ').next().and_then(|share| share.parse().ok()).expect("a number")
+    };
+    assert!(text.contains(", counted exactly\n") && overlap(&text) < 99.0, "{text}");
+    let same = shown(&["diff", &two, &two]);
+    assert!(overlap(&same) > 99.999 && !same.contains("of the paths of regions"), "{same}");
+    let weighed = run("weighed.json", "btb:depth=4,period=31", &["a", "b"]);
+    let text = shown(&["diff", &weighed, &two]);
+    assert!(text.contains("by their weights before and counted exactly after"), "{text}");
+    assert!((50.0..100.0).contains(&overlap(&text)), "{text}");
+    let other = run("other.json", "calls", &["a", "b"]);
+    assert!(shown(&["diff", &other, &two]).contains("branch traces: not in both profiles"));
+}
+
+#[test]
 fn a_switch_has_cases() {
     let text = "\
 enum Kind { First, Second, Third, Fourth }

@@ -117,6 +117,8 @@ fn regions_span_the_hot_call() {
     };
     let different = "have regions that span different calls (1 hot call there, no calls here)";
     refused(&["profile", "accuracy", &hot, &rejoined], different);
+    let differences = did(&["profile", "diff", &rejoined, &hot]);
+    assert!(differences.contains("branch traces: not compared, for both have regions"), "{differences}");
     // `hot` says from where on a call is hot: here all are, of the library, too.
     let both = run(
         &folder,

@@ -6,6 +6,7 @@ use super::metrics::{edge_score, named, path_overlap};
 use super::model::{Path, PathKey, Profile};
 use super::subpaths;
 use super::text::{is_wanted, outcome, path, score, table, wanted};
+use super::traces;
 use crate::options::DiffArguments;
 use crate::report::Stop;
 use holloway_profilers::edges::EdgeProfile;
@@ -42,6 +43,10 @@ pub fn diff(arguments: &DiffArguments) -> Result<String, Stop> {
     if let Some(subpaths) = subpaths::diff(&before, &after, arguments.top, &wanted) {
         text.push('\n');
         text += &subpaths;
+    }
+    if let Some(traces) = traces::diff(&before, &after, arguments.top, &wanted) {
+        text.push('\n');
+        text += &traces;
     }
     Ok(text)
 }

@@ -4,6 +4,7 @@
 //! exits and where there would be too many paths; not the same as a path of `blpp`, which goes on over the end of a loop.
 
 use super::accuracy::hot_share;
+use super::diff::{change, listed, ranked};
 use super::model::Profile;
 use super::scores::{FlowScore, TraceScore};
 use super::text::{counted, outcome, percent, place, score, table};
@@ -183,6 +184,50 @@ type Key<'p> = (u32, &'p [u32]);
 
 fn key(path: &RegionPathRecord) -> Key<'_> {
     (path.owner(), &path.blocks)
+}
+
+/// What share of a profile's paths each is: by their counts, if they were counted, else by their weights.
+fn shares(traces: &TraceRecords) -> (BTreeMap<Key<'_>, f64>, &'static str) {
+    let is_counted = traces.paths.iter().any(|path| path.count.is_some());
+    let of = |path: &RegionPathRecord| match is_counted {
+        true => path.count.unwrap_or_default() as f64,
+        false => path.weight,
+    };
+    let total: f64 = traces.paths.iter().map(of).sum();
+    let share = |path| if total > 0.0 { of(path) / total } else { 0.0 };
+    let shares = traces.paths.iter().map(|path| (key(path), share(path))).collect();
+    (shares, if is_counted { "counted exactly" } else { "by their weights" })
+}
+
+/// Paths of regions that became hotter or colder. Nothing if neither profile has any.
+pub fn diff(before: &Profile, after: &Profile, top: usize, wanted: &impl Fn(u32) -> bool) -> Option<String> {
+    let (old, new) = match (&before.file.traces, &after.file.traces) {
+        (None, None) => return None,
+        (Some(old), Some(new)) => (old, new),
+        _ => return Some("branch traces: not in both profiles\n".to_string()),
+    };
+    if let Err(why) = same_sites(&before.file, &after.file) {
+        return Some(format!("branch traces: not compared, for both {why}\n"));
+    }
+    let known: BTreeMap<Key, (&Profile, &RegionPathRecord)> = [(before, old), (after, new)]
+        .into_iter()
+        .flat_map(|(profile, traces)| traces.paths.iter().map(move |path| (key(path), (profile, path))))
+        .collect();
+    let ((old, one), (new, other)) = (shares(old), shares(new));
+    let of = |shares: &BTreeMap<Key, f64>, path| shares.get(path).copied().unwrap_or_default();
+    let overlap = known.keys().map(|path| of(&old, path).min(of(&new, path))).sum();
+    let how = if one == other { one.to_string() } else { format!("{one} before and {other} after") };
+    let text = format!("branch traces: overlap {}, {how}\n", score(Some(overlap)));
+    let touched = known.keys().filter(|path| wanted(path.0));
+    let changes = ranked(touched.map(|path| (of(&old, path), of(&new, path), path)).collect());
+    let row = |&(was, is, path): &(f64, f64, &Key)| {
+        let (profile, record) = known[path];
+        let mut row = Vec::from(change(was, is));
+        row.push(name(profile, record));
+        row
+    };
+    let headings = ["change", "before", "after", "of the paths of regions"];
+    Some(text + &listed(&changes, top, &headings, "no path has another share", row))
 }
 
 /// How good the weights of branch traces are.

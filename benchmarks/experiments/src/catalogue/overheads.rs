@@ -11,9 +11,14 @@ use crate::verdict::shown;
 const SHORT: [&str; 9] =
     ["bounce", "json", "list", "permute", "queens", "richards", "sieve", "storage", "towers"];
 
+/// What headlines hang on: a quick run measures it for longer.
+const HEADLINES: [&str; 2] =
+    ["--profile pep:samples=64,stride=17", "--tier o2 --profile btb:backend=burst,depth=16"];
+
 /// What a program costs with some flags more.
 pub fn cell(plan: &Plan, program: &str, flags: &str) -> Cell {
-    let seconds = plan.trials.map_or(plan.pick(2, 60), |trials| trials.clamp(1, 600));
+    let quick = if HEADLINES.contains(&flags) { 5 } else { 2 };
+    let seconds = plan.trials.map_or(plan.pick(quick, 60), |trials| trials.clamp(1, 600));
     let turns = if SHORT.contains(&program) { " --turns 40" } else { "" };
     let size = match (program, plan.mode) {
         ("mandelbrot", crate::plan::Mode::Quick) => " --size 100",

@@ -15,7 +15,8 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
         "A Ball-Larus profiler has a key for each path. The k-iteration profiler has one only for the paths that begin a chunk: the first of an \
          activation, and every (k-1)st after it. The paper shows where these are, and prints no number.",
         "Few paths can be the first of an activation, and that ratio is told. But where loops turn more than k-1 times, the second chunk begins somewhere in the loop, and sooner or later each of its frequent paths begins one; \
-         and of methods without loops each path is a root. So the ratio of a whole program stays far from what the figure suggests, also in programs with many branches in their loops (0.6 to 0.8 in scanners and compilers with k=16). \
+         and of methods without loops each path is a root. \
+         Nor are the first ones as few as in the figure: a path ends at the yieldpoint of its loop, on the way back, where the paper's ends at the header, so that the way into a loop is of one path with all that its first round may do. So the ratio of a whole program stays far from what the figure suggests, also in programs with many branches in their loops (0.6 to 0.8 in scanners and compilers with k=16). \
          The bound is our own: an order of magnitude, for the words of the paper.",
         forest::HOW,
     ],

@@ -107,7 +107,7 @@ fn nor_are_damaged_paths_across_hot_calls() {
     assert_eq!(seen.code, Some(0), "{}", seen.err);
     let specs =
         format!("--profile btb:depth=8,period=31,calls=hot,hot=0,exact=yes --hot-calls exact={calls}");
-    damage("profile_damage_traces", &specs, 1500, 14);
+    damage("profile_damage_across", &specs, 1500, 14);
 }
 
 /// Damages a profile of these profilers in so many ways. `answers` commands know something to say of the whole one.

@@ -79,6 +79,8 @@ impl<'f> Look<'f> {
 
     fn tables(&mut self) {
         let file = self.file;
+        let work = [file.work.hash_operations, file.work.hash_probes];
+        self.sum(&"operations on tables", work.map(u128::from).into_iter().sum());
         if self.methods.len() < file.methods.len() {
             self.wrong("two methods have the same number");
         }
@@ -188,8 +190,9 @@ impl<'f> Look<'f> {
             }
         }
         let counts = traces.runs.iter().map(|run| run.count);
-        let counts = counts.chain(traces.discarded.values().copied());
+        let counts = counts.chain(traces.discarded.values().chain(traces.crossings.values()).copied());
         let counts = counts.chain([traces.samples, traces.lost, traces.empty, traces.without_edge]);
+        let counts = counts.chain([traces.flow, traces.partials, traces.matches]);
         self.sum(&"branch traces", counts.map(u128::from).sum());
         let lengths = [traces.initial_length, traces.extended_length, traces.repaired, traces.traces];
         let cut = traces.lengths.iter().flat_map(|of| [of.calls, of.loops, of.regions]);

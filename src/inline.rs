@@ -238,6 +238,14 @@ impl GraphSource {
             }
         })
     }
+
+    /// The same for the order of methods, where none is no order.
+    pub fn open_order(&self) -> Result<Option<CallSource>, Stop> {
+        match self {
+            GraphSource::None => Ok(None),
+            source => source.open().map(Some),
+        }
+    }
 }
 
 impl InlineArguments {

@@ -463,10 +463,7 @@ impl MachineArguments {
         }
         self.profile.open()?;
         self.inlining = self.inline.open()?;
-        self.methods_by = match self.method_order {
-            GraphSource::None => None,
-            ref source => Some(source.open()?),
-        };
+        self.methods_by = self.method_order.open_order()?;
         self.block_order = self.layout.open()?;
         self.outputs = Outputs::open(self.show_to.as_deref(), self.perf_map)?;
         self.learned =

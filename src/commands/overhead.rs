@@ -188,6 +188,10 @@ fn code_of(arguments: &OverheadArguments) -> [Vec<String>; 2] {
             }
         }));
     }
+    if arguments.vs_method_order.is_some() {
+        add([&machine.method_order, arguments.base_method_order()]
+            .map(|by| format!("methods ordered by {by}")));
+    }
     both
 }
 
@@ -207,6 +211,8 @@ fn options(arguments: &OverheadArguments) -> BTreeMap<&'static str, String> {
         ("seed", machine.seed.to_string()),
         ("layout", machine.layout.to_string()),
         ("vs_layout", arguments.base_layout().to_string()),
+        ("method_order", machine.method_order.to_string()),
+        ("vs_method_order", arguments.base_method_order().to_string()),
         ("inline", machine.inline.inline.to_string()),
         ("inline_profile", machine.inline.inline_profile.to_string()),
         ("vs_inline", arguments.base_inline().inline.to_string()),

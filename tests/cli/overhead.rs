@@ -85,6 +85,25 @@ fn configurations_are_compared_with_each_other() {
 }
 
 #[test]
+fn orders_of_methods_are_compared_when_methods_are_in_order() {
+    let ticks = ["--timer", "wall:1ms", "--vs-method-order", "one-time"];
+    let (out, json) = measured("overhead_method_order", &[&["json"], &ticks[..]].concat());
+    assert!(
+        out.contains("methods ordered by none against no profiler and methods ordered by one-time"),
+        "{out}"
+    );
+    assert_eq!(
+        (&json["options"]["method_order"], &json["options"]["vs_method_order"]),
+        (&"none".into(), &"one-time".into())
+    );
+    for round in json["programs"][0]["rounds"].as_array().expect("a list") {
+        let orders = |arm: &str| round[arm]["method_orders"].as_u64().expect("a number");
+        assert!(orders("base") > 0 && orders("again") > 0, "{round}");
+        assert_eq!(orders("profiled"), 0);
+    }
+}
+
+#[test]
 fn files_are_measured_by_whole_runs() {
     let folder = folder("overhead_files");
     let program = "fn main() { var x = 0; for i in 0..20000 { if i % 3 == 0 { x += i } }; println(\"${x} ${args()[0]}\") }";
@@ -116,6 +135,7 @@ fn mistakes_are_reported_before_anything_is_measured() {
         (&["sieve", "--profile", "paths"], "there are edges, blpp, pep, kblpp"),
         (&["sieve", "--profile", "pep", "--vs", "paths"], "there are edges, blpp, pep, kblpp"),
         (&["sieve", "--profile", "pep", "--vs", "edges", "--vs", "edges"], "--vs edges: each profiler"),
+        (&["sieve", "--vs-method-order", "cbs"], "use cbs=FILE"),
         (&["sieve", "--profile", "pep", "--precision", "0"], "a number of percent"),
         (&["sieve", "--profile", "pep", "--tier", "interp"], "compiled code"),
         (&["sieve", "--profile", "pep", "--timer", "virtual:9"], "every yieldpoint would be taken"),

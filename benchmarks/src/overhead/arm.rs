@@ -4,7 +4,7 @@
 use super::output::Output;
 use super::subject::{Subject, Work};
 use holloway_vm::adaptive::Advice;
-use holloway_vm::compiled::{BlockOrder, InlineOptions};
+use holloway_vm::compiled::{BlockOrder, CallSource, InlineOptions};
 use holloway_vm::errors::StopReason;
 use holloway_vm::profiling::ProfileOptions;
 use holloway_vm::signals::InterruptHandle;
@@ -58,6 +58,8 @@ pub struct Configuration {
     pub order: BlockOrder,
     /// Who chooses which calls are inlined.
     pub inlining: InlineOptions,
+    /// By which calls its methods are put in order in memory, if they are.
+    pub methods: Option<CallSource>,
 }
 
 /// What a machine is made for.
@@ -108,6 +110,8 @@ pub struct Arm<'a> {
     output: Output,
     vm: Vm,
     looks: bool,
+    /// Are methods put in order in memory.
+    orders: bool,
     /// In percent of the time of the last sample: how much longer each is made, to see whether that is found.
     slowdown: f64,
     last: Duration,
@@ -126,6 +130,7 @@ impl<'a> Arm<'a> {
         let mut options = host.options(subject.arguments(work), Box::new(output.clone()));
         options.time_limit = options.time_limit.or(Some(UNLIMITED));
         options.profile = ProfileOptions::default();
+        options.tiers.method_order = None;
         let replayed = match purpose {
             Purpose::Learn(inlining) => {
                 options.tiers.synchronous = true;
@@ -137,9 +142,9 @@ impl<'a> Arm<'a> {
                 options.tiers.inlining = inlining;
                 Some((advice, ProfileOptions::default()))
             }
-            Purpose::Replay(advice, Configuration { profile, order, inlining }, scatter) => {
+            Purpose::Replay(advice, Configuration { profile, order, inlining, methods }, scatter) => {
                 (options.tiers.scatter, options.tiers.block_order) = (Some(scatter), order);
-                options.tiers.inlining = inlining;
+                (options.tiers.inlining, options.tiers.method_order) = (inlining, methods);
                 Some((advice, profile))
             }
             Purpose::Count(advice, profile) => {
@@ -154,9 +159,10 @@ impl<'a> Arm<'a> {
         }
         let ProfileOptions { pep, cbs, oneshot, .. } = options.profile;
         let looks = pep.is_some() || cbs.is_some() || oneshot.is_some();
+        let orders = options.tiers.method_order.is_some();
         let vm = Vm::new(subject.program.clone(), options).map_err(Failure::Failed)?;
         let (slowdown, last) = (0.0, Duration::ZERO);
-        Ok(Arm { subject, host, work, expected, output, vm, looks, slowdown, last })
+        Ok(Arm { subject, host, work, expected, output, vm, looks, orders, slowdown, last })
     }
 
     /// The machine.
@@ -247,9 +253,14 @@ impl<'a> Arm<'a> {
         }
     }
 
-    /// Changes whenever something is compiled, refused or thrown away.
+    /// Changes whenever something is compiled, refused, moved or thrown away.
     pub fn compilations(&self) -> u64 {
         let tiers = self.vm.statistics().tiers;
-        tiers.compilations() + tiers.refused + tiers.invalidations
+        tiers.compilations() + tiers.refused + tiers.invalidations + tiers.method_orders
+    }
+
+    /// Will the code that it has be put in order at one of the next ticks.
+    pub fn is_unordered(&self) -> bool {
+        self.orders && self.vm.statistics().tiers.method_orders == 0
     }
 }

@@ -97,6 +97,7 @@ struct ArmRecord {
     call_skips: u64,
     heard: u64,
     compilations: u64,
+    method_orders: u64,
     compile_ns: u64,
     code_bytes: u64,
 }
@@ -120,6 +121,7 @@ impl From<&ArmRound> for ArmRecord {
             call_skips: arm.looks.call_skips,
             heard: arm.looks.heard,
             compilations: arm.compilations,
+            method_orders: arm.method_orders,
             compile_ns: arm.compile_time.as_nanos() as u64,
             code_bytes: arm.code_bytes,
         }

@@ -10,7 +10,7 @@ use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// When nothing was compiled in so many turns, samples count.
+/// When nothing was compiled in so many turns, and methods are in order if they shall be, samples count.
 const QUIET: usize = 3;
 /// But not before all machines together took this time.
 const WARM_UP: Duration = Duration::from_millis(100);
@@ -62,6 +62,8 @@ pub struct ArmRound {
     pub compile_time: Duration,
     /// Compilations that succeeded.
     pub compilations: u64,
+    /// How often all code was put in order in memory.
+    pub method_orders: u64,
 }
 
 /// What came of a round.
@@ -116,6 +118,7 @@ pub fn round(
         result.code_bytes = after.tiers.bytes();
         result.compile_time = after.tiers.compile_time;
         result.compilations = after.tiers.compilations();
+        result.method_orders = after.tiers.method_orders;
     }
     drop(paddings);
     Ok(Round { arms: results, warm_up, restless })
@@ -125,7 +128,7 @@ fn counted(arm: &Arm<'_>) -> (Statistics, Looks) {
     (arm.vm().statistics(), arm.looks())
 }
 
-/// Turns until nothing is compiled any more: how many, and whether something still was.
+/// Turns until nothing is compiled and moved any more: how many, and whether something still was.
 fn warm_up(arms: &mut [Arm<'_>], random: &mut Xoshiro256PlusPlus) -> Result<(usize, bool), Failure> {
     let (mut quiet, mut known, mut time) = (0, Vec::new(), Duration::ZERO);
     for turn in 1.. {
@@ -135,7 +138,7 @@ fn warm_up(arms: &mut [Arm<'_>], random: &mut Xoshiro256PlusPlus) -> Result<(usi
         let now: Vec<u64> = arms.iter().map(Arm::compilations).collect();
         quiet = if now == known { quiet + 1 } else { 0 };
         known = now;
-        if quiet >= QUIET && time >= WARM_UP {
+        if quiet >= QUIET && time >= WARM_UP && !arms.iter().any(Arm::is_unordered) {
             return Ok((turn, false));
         }
         if turn >= MOST_WARM_UP.0 && time >= MOST_WARM_UP.1 {

@@ -48,6 +48,9 @@ pub struct OverheadArguments {
     /// With which call graph for it, in the form of --inline-profile [default: the same]
     #[arg(long, value_name = "PROFILE", help_heading = "Profiling")]
     pub vs_inline_profile: Option<GraphSource>,
+    /// With which order of methods in memory to compare, in the form of --method-order [default: the same]
+    #[arg(long, value_name = "PROFILE", help_heading = "Profiling")]
+    pub vs_method_order: Option<GraphSource>,
     /// The size of benchmark programs: `default`, `quick`, or a number that every named program knows
     #[arg(long, value_name = "SIZE", default_value = "default", help_heading = "Measuring")]
     pub size: BenchSize,
@@ -143,10 +146,18 @@ impl OverheadArguments {
                  use cbs=FILE",
             ));
         }
-        let code = self.vs_layout.is_some() || self.vs_inline.is_some() || self.vs_inline_profile.is_some();
+        if self.vs_method_order == Some(GraphSource::Cbs) {
+            return Err(Stop::usage(
+                "--vs-method-order cbs would sample calls in the machine that others are compared with: use cbs=FILE",
+            ));
+        }
+        let code = self.vs_layout.is_some()
+            || self.vs_inline.is_some()
+            || self.vs_inline_profile.is_some()
+            || self.vs_method_order.is_some();
         if machine.profile.specs.is_empty() && self.inject_slowdown.is_none() && !code {
-            let why =
-                "what is to be measured: add --profile, such as --profile pep, --vs-layout or --vs-inline";
+            let why = "what is to be measured: add --profile, such as --profile pep, --vs-layout, --vs-inline or \
+                       --vs-method-order";
             return Err(Stop::usage(why));
         }
         Ok(())
@@ -155,6 +166,11 @@ impl OverheadArguments {
     /// The layout of the configuration with which is compared.
     pub fn base_layout(&self) -> &Layout {
         self.vs_layout.as_ref().unwrap_or(&self.machine.layout)
+    }
+
+    /// The order of methods of the configuration with which is compared.
+    pub fn base_method_order(&self) -> &GraphSource {
+        self.vs_method_order.as_ref().unwrap_or(&self.machine.method_order)
     }
 
     /// Who chooses what is inlined in the configuration with which is compared.
@@ -174,16 +190,22 @@ impl OverheadArguments {
             Some(layout) => layout.open()?,
             None => machine.block_order.clone(),
         };
+        let methods = match &self.vs_method_order {
+            Some(source) => source.open_order()?,
+            None => machine.methods_by.clone(),
+        };
         Ok(Configurations {
             profile: Configuration {
                 profile: machine.profile.options()?,
                 order: machine.block_order.clone(),
                 inlining: machine.inlining.clone(),
+                methods: machine.methods_by.clone(),
             },
             base: Configuration {
                 profile: together("--vs", &self.versus)?,
                 order,
                 inlining: self.base_inline().open()?,
+                methods,
             },
         })
     }

@@ -2,6 +2,7 @@
 
 use super::edge;
 use crate::frequency::Frequencies;
+use crate::ir::region::Shape;
 use crate::ir::{BlockId, Region, Source, Terminator};
 use holloway_profilers::{Arm, BranchArm, ControlFlow, Edge};
 
@@ -21,15 +22,13 @@ pub struct Flow {
 
 impl Flow {
     /// The control flow of a region without unreachable blocks (cleared ones do not count).
-    pub fn of(region: &Region) -> Flow {
-        let shape = region.shape();
-        let found = Frequencies::of(region, &shape);
+    pub fn of(region: &Region, shape: &Shape, found: &Frequencies) -> Flow {
         let mut flow = Flow { successors: Vec::new(), frequencies: Vec::new(), arms: Vec::new() };
         for block in region.block_ids() {
             let target = |target: &crate::ir::Target| holloway_profilers::BlockId(target.block.0);
             flow.successors.push(region.block(block).end.targets().map(target).collect());
             let edges = shape.graph.out_edges(block);
-            let frequency = |edge| (found.edge(&shape, edge) * RUN) as u64;
+            let frequency = |edge| (found.edge(shape, edge) * RUN) as u64;
             flow.frequencies.push(edges.map(frequency).collect());
             flow.arms.push(source_arms(region, block));
         }

@@ -44,18 +44,16 @@ impl SinglePath {
 }
 
 /// Finds the loops of a region, and gives each a block in front of it where there is none.
-pub fn single_paths(region: &mut Region) -> Vec<SinglePath> {
-    let shape = region.shape();
-    let frequencies = Frequencies::of(region, &shape);
+pub fn single_paths(region: &mut Region, shape: &Shape, frequencies: &Frequencies) -> Vec<SinglePath> {
     let mut found = Vec::new();
     for (id, inside) in shape.loops.iter() {
         let header = inside.header;
         let [entry] = shape.loops.entries(&shape.graph, id)[..] else { continue };
-        let entered = frequencies.edge(&shape, entry);
+        let entered = frequencies.edge(shape, entry);
         if frequencies.block(header) < FEWEST_ROUNDS * entered {
             continue;
         }
-        let Some((blocks, yields)) = round(region, &shape, header) else { continue };
+        let Some((blocks, yields)) = round(region, shape, header) else { continue };
         let from = shape.graph.source(entry);
         let number = shape.graph.out_edges(from).position(|edge| edge == entry);
         // It is a pity to poll where the loop is mostly passed by.

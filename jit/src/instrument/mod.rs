@@ -27,6 +27,7 @@ mod paths;
 pub mod receivers;
 mod trace;
 
+use crate::frequency::Frequencies;
 use crate::ir::{BlockId, Op, Region, YieldKind};
 use edges::Edges;
 use flow::Flow;
@@ -46,9 +47,19 @@ pub fn run(
     version: u32,
 ) -> Result<Instrumented, String> {
     region.clear_unreachable();
-    let loops = if wanted.paths.is_some() { loops::single_paths(region) } else { Vec::new() };
+    let (mut shape, blocks) = (region.shape(), region.blocks.len());
+    let mut frequencies = Frequencies::of(region, &shape);
+    let loops = match wanted.paths {
+        Some(_) => loops::single_paths(region, &shape, &frequencies),
+        None => Vec::new(),
+    };
+    // Most regions need no block in front of a loop.
+    if region.blocks.len() != blocks {
+        shape = region.shape();
+        frequencies = Frequencies::of(region, &shape);
+    }
     let passed = if wanted.calls_on_paths { calls::passed(region) } else { Vec::new() };
-    let flow = Flow::of(region);
+    let flow = Flow::of(region, &shape, &frequencies);
     let mut edges = Edges::of(region);
     let mut paths = match &wanted.paths {
         Some(wanted) => {

@@ -34,7 +34,7 @@ pub struct ProfileArguments {
     pub snapshots: Option<Snapshots>,
     /// The calls of an earlier run, for regions of btb:calls=hot to span the hot ones: exact=FILE (of --profile calls --profile-out)
     /// or cbs=FILE
-    #[arg(long = "hot-calls", value_name = "PROFILE", requires = "specs", help_heading = "Profiling")]
+    #[arg(long = "hot-calls", value_name = "PROFILE", help_heading = "Profiling")]
     pub hot_calls: Option<CallFile>,
     /// Write what the profilers found, for `holloway profile`
     #[arg(long = "profile-out", value_name = "FILE", help_heading = "Profiling")]
@@ -45,6 +45,9 @@ pub struct ProfileArguments {
     /// The calls that were read.
     #[arg(skip)]
     hot: Option<Arc<GivenCalls>>,
+    /// Does a configuration with which is compared need them, too.
+    #[arg(skip)]
+    others_need_calls: bool,
 }
 
 /// The value of `--hot-calls`.
@@ -71,18 +74,19 @@ impl ProfileArguments {
     /// Opens the file, so that one that cannot be written is an error at once.
     pub fn open(&mut self) -> Result<(), Stop> {
         let options = self.options()?;
-        self.hot = match (options.btb.and_then(|btb| btb.hot), &self.hot_calls) {
-            (None, None) => None,
-            (Some(_), Some(CallFile { counted, file })) => {
+        let needs_calls = self.others_need_calls || needs_calls(&options);
+        self.hot = match (needs_calls, &self.hot_calls) {
+            (false, None) => None,
+            (true, Some(CallFile { counted, file })) => {
                 Some(Arc::new(taken(file, |file| GivenCalls::of(file, *counted))?))
             }
-            (Some(_), None) => {
+            (true, None) => {
                 return Err(Stop::usage(
                     "--profile btb:calls=hot needs to know which calls are hot: --hot-calls exact=FILE or cbs=FILE, written by \
                      --profile calls or cbs, with --profile-out FILE",
                 ));
             }
-            (None, Some(_)) => {
+            (false, Some(_)) => {
                 return Err(Stop::usage(
                     "--hot-calls is for --profile btb:calls=hot, which was not asked for",
                 ));
@@ -90,6 +94,11 @@ impl ProfileArguments {
         };
         self.file = PromisedFile::open(self.out.as_deref())?;
         Ok(())
+    }
+
+    /// What was asked for will be compared with this, which may need hot calls, too.
+    pub fn compare_with(&mut self, other: &ProfileOptions) {
+        self.others_need_calls |= needs_calls(other);
     }
 
     /// The calls that regions may span.
@@ -133,6 +142,11 @@ impl ProfileArguments {
     pub fn write(&self, vm: &Vm, main: &str, ended: &str) -> Result<(), Stop> {
         self.file.write(|| vm.profile_file(main, ended))
     }
+}
+
+/// Do regions span hot calls.
+fn needs_calls(options: &ProfileOptions) -> bool {
+    options.btb.is_some_and(|btb| btb.hot.is_some())
 }
 
 /// The profilers that a flag asks for, each time one.

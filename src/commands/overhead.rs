@@ -5,6 +5,7 @@ pub mod arguments;
 use crate::compile::{compile, compile_file};
 use crate::interrupt::Interrupt;
 use crate::options::BenchSize;
+use crate::profile::together;
 use crate::report::{EXIT_PROGRAM, Stop, bar, cannot_write, color, say};
 use arguments::OverheadArguments;
 use holloway_benchmarks::embedded::Embedded;
@@ -31,6 +32,8 @@ use std::sync::Arc;
 /// after Ctrl-C, what was measured so far is reported.
 pub fn overhead(mut arguments: OverheadArguments) -> Result<ExitCode, Stop> {
     arguments.check()?;
+    let versus = together("--vs", &arguments.versus)?;
+    arguments.machine.profile.compare_with(&versus);
     arguments.machine.open()?;
     let configurations = arguments.configurations()?;
     // Before the programs are compiled, which takes a while if they are many.

@@ -166,6 +166,29 @@ fn what_is_hot_must_be_known() {
     refused(&program, &["--profile", "btb:calls=hot,backend=step", "--hot-calls", &exact], "no calls=hot");
 }
 
+/// The flag is for both sides of a comparison, whichever of them needs it.
+#[test]
+fn what_they_cost_can_be_compared() {
+    let folder = folder("profile_hot_overhead");
+    let program = file(&folder, "steps.hol", PROGRAM);
+    let calls = run(&folder, &program, "calls.json", &["--profile", "calls"]);
+    let exact = format!("exact={calls}");
+    let tiny = ["overhead", &program, "--rounds", "1", "--turns", "3", "--sample", "100us"];
+    let (plain, hot) = ("btb:backend=burst", "btb:backend=burst,calls=hot");
+    for sides in [["--profile", plain, "--vs", hot], ["--profile", hot, "--vs", plain]] {
+        did(&[&tiny[..], &sides, &["--hot-calls", &exact]].concat());
+        let seen = holloway(&[&tiny[..], &sides].concat());
+        assert!(
+            seen.code == Some(2) && seen.err.contains("needs to know which calls are hot"),
+            "{}",
+            seen.err
+        );
+    }
+    let neither = ["--profile", plain, "--vs", "pep", "--hot-calls", &exact];
+    let seen = holloway(&[&tiny[..], &neither].concat());
+    assert!(seen.code == Some(2) && seen.err.contains("which was not asked for"), "{}", seen.err);
+}
+
 /// A file with one change is refused, and the message says where.
 #[test]
 fn contradictions_in_hot_calls_are_named() {

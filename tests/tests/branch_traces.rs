@@ -46,6 +46,7 @@ const SETTINGS: &[Setting] = &[
     ("virtual-timer", None, &["btb:depth=32,period=5,ticks=3,exact=yes", "calls"]),
     ("adaptive", Some(7), &["btb:depth=4,backend=burst,spread=0"]),
     ("deopt-7", None, &["btb:depth=5,period=3,exact=yes"]),
+    ("deopt-7", Some(3), &["btb:depth=5,period=11,ticks=2,exact=yes"]),
     ("osr", Some(5), &["btb:depth=16,backend=burst,ticks=2", "calls"]),
     ("osr", None, &["btb:depth=16,period=3,spread=100,seed=5,exact=yes", "calls", "edges"]),
     ("gc-stress", None, &["btb:depth=1,period=1,exact=yes,cap=2"]),

@@ -182,6 +182,7 @@ pub(super) unsafe extern "C" fn interpret_from_compiled(
     let (pc, definition) = unsafe {
         let vm = &mut *vm;
         vm.position = Position::Stub(frame);
+        vm.profiling.forget_branches();
         let function = vm.code.function_of(method);
         // Code that tells of blocks comes here for methods that only have other code.
         let begin = vm.code.begin(function);

@@ -421,7 +421,8 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool
     let entered = vm.profiling.entered.take();
     if ticked && let Some(recorder) = &mut vm.profiling.recorder {
         let at = match vm.position {
-            Position::Interpreted(pc, _) => Some(vm.code.word_of(pc)),
+            // In front of a method that has compiled code there is a word more, which enters that.
+            Position::Interpreted(pc, _) => Some(vm.code.word_of(pc) + usize::from(kind.is_none())),
             _ => None,
         };
         recorder.tick(at, &mut vm.context.blocks_left);

@@ -597,8 +597,17 @@ impl Profiling {
         }
     }
 
-    /// The interpreter enters compiled code: a block that it entered is told there.
+    /// Compiled code ran, or will: a tick may come before the interpreter says that it begins anew.
+    pub fn forget_branches(&mut self) {
+        let recorder = self.recorder.as_mut();
+        if let Some(branches) = recorder.and_then(|recorder| recorder.branches.as_mut()) {
+            branches.interrupted();
+        }
+    }
+
+    /// The interpreter enters compiled code: a block that it entered is told there, and which branches are taken nobody knows.
     pub fn compiled_code_tells(&mut self) {
+        self.forget_branches();
         self.subpaths().into_iter().for_each(Subpaths::compiled_code_tells);
     }
 

@@ -21,7 +21,7 @@ const WARM_UP: usize = 3;
 /// What a configuration adds to the code of a program, and does in its iterations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Counts {
-    /// Additions to the path register in the code.
+    /// Additions to the path register by the numbering of paths; the code may have less.
     pub additions: u64,
     /// Ends of paths in the code that have no yieldpoint of their own.
     pub added_ends: u64,

@@ -16,6 +16,7 @@ type SourceArm = Option<BranchArm>;
 /// are.
 pub struct Flow {
     successors: Vec<Vec<holloway_profilers::BlockId>>,
+    blocks: Vec<u64>,
     frequencies: Vec<Vec<u64>>,
     arms: Vec<Vec<SourceArm>>,
 }
@@ -23,12 +24,14 @@ pub struct Flow {
 impl Flow {
     /// The control flow of a region without unreachable blocks (cleared ones do not count).
     pub fn of(region: &Region, shape: &Shape, found: &Frequencies) -> Flow {
-        let mut flow = Flow { successors: Vec::new(), frequencies: Vec::new(), arms: Vec::new() };
+        let mut flow =
+            Flow { successors: Vec::new(), blocks: Vec::new(), frequencies: Vec::new(), arms: Vec::new() };
         for block in region.block_ids() {
             let target = |target: &crate::ir::Target| holloway_profilers::BlockId(target.block.0);
             flow.successors.push(region.block(block).end.targets().map(target).collect());
             let edges = shape.graph.out_edges(block);
             let frequency = |edge| (found.edge(shape, edge) * RUN) as u64;
+            flow.blocks.push((found.block(block) * RUN) as u64);
             flow.frequencies.push(edges.map(frequency).collect());
             flow.arms.push(source_arms(region, block));
         }
@@ -38,6 +41,11 @@ impl Flow {
     /// How often an edge is taken.
     pub fn frequency(&self, edge: Edge) -> u64 {
         self.frequencies[edge.from.index()].get(edge.arm.index()).copied().unwrap_or(0)
+    }
+
+    /// How often a block is entered.
+    pub fn block(&self, block: BlockId) -> u64 {
+        self.blocks[block.index()]
     }
 
     /// Which arm of a block leads to another.

@@ -11,7 +11,8 @@
 //! | `loops` | loops with a single path, whose rounds need no register |
 //! | `outcomes` | counters of edges |
 //! | `receivers` | where paths tell what calls through tables reach |
-//! | `paths` | the path register through the region, and what happens where paths end |
+//! | `paths` | which paths there are, and what happens where they end |
+//! | `register` | where the path register is set and added to |
 //! | `trace` | for tests: every step |
 //!
 //! Without anything to count, none of this runs and the region stays as it is.
@@ -25,6 +26,7 @@ mod loops;
 mod outcomes;
 mod paths;
 pub mod receivers;
+mod register;
 mod trace;
 
 use crate::frequency::Frequencies;

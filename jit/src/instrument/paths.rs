@@ -1,9 +1,6 @@
 //! The path register through a region (PEP, Bond and McKinley 2005, sections 3.1 and 3.2).
 //!
-//! The plan says what each edge adds. Here that is not done until it must be: where a path begins its number is known, and stays
-//! known along edges that do not meet others. Only where control meets must the path register hold it ([`Number`]): so an edge into
-//! such a block sets or increases it, and nothing is executed elsewhere. Of the edges out of a branch the most frequent one
-//! has its code in front of the branch, where it needs no block of its own; what the others need takes that into account.
+//! The plan says what each edge adds; `register` finds where that has to be executed.
 //!
 //! The register is a word of the frame, not a machine register: nothing waits for it, it is read where a sample is taken or a path
 //! counted, and it leaves the machine registers to the program. As an ordinary value of the region it lived through calls and
@@ -19,6 +16,7 @@
 use super::edges::Edges;
 use super::flow::Flow;
 use super::loops::SinglePath;
+use super::register::{self, Number};
 use super::{EXHAUSTED, edge, yieldpoint};
 use crate::ir::{BlockId, InlineId, Node, Op, Region, StateKind, Terminator, Ty, Value, YieldKind};
 use crate::passes::edit::Constants;
@@ -143,33 +141,6 @@ fn place(region: &Region, block: BlockId) -> (FunctionId, u32) {
     }
 }
 
-/// What is known of the number of the path so far.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Number {
-    /// It is this, whichever way one came: nothing has to be executed for it.
-    Known(u64),
-    /// It is the path register and so much more.
-    Register(i64),
-}
-
-impl Number {
-    fn plus(self, value: u64) -> Number {
-        match self {
-            Number::Known(known) => Number::Known(known + value),
-            Number::Register(more) => Number::Register(more + value as i64),
-        }
-    }
-
-    /// What makes the path register this number, if anything is necessary.
-    fn settled(self) -> Option<Op> {
-        match self {
-            Number::Known(known) => Some(Op::SetPath(known as i64)),
-            Number::Register(0) => None,
-            Number::Register(more) => Some(Op::AddPath(more)),
-        }
-    }
-}
-
 /// The numbers of a loop with a single path that is only sampled.
 struct Rounds {
     preheader: BlockId,
@@ -249,75 +220,21 @@ fn later(region: &Region, plan: &Plan) -> Vec<bool> {
 
 impl Register<'_> {
     fn thread(mut self, region: &mut Region, edges: &mut Edges) {
-        let order = region.graph().reverse_postorder().to_vec();
-        let mut begins: Vec<Option<Number>> = vec![None; region.blocks.len()];
-        for &block in &order {
-            if edges.incoming(block) > 1 {
-                begins[block.index()] = Some(Number::Register(0));
+        let known: Vec<(BlockId, u64)> =
+            self.rounds.iter().map(|rounds| (rounds.header, rounds.begin)).collect();
+        let found = register::place(region, edges, self.flow, self.plan, &known, self.wanted.placement);
+        for block in region.block_ids() {
+            if let Some(begin) = found.begins[block.index()] {
+                self.block(region, block, begin);
             }
         }
-        for rounds in &self.rounds {
-            begins[rounds.header.index()] = Some(Number::Known(rounds.begin));
+        for (block, op) in found.at_ends {
+            edges.add_to_all(region, block, op);
         }
-        begins[Region::ENTRY.index()] = Some(Number::Known(self.plan.start()));
-        for &block in &order {
-            let Some(begin) = begins[block.index()] else { continue };
-            let end = self.block(region, block, begin);
-            self.go_on(region, edges, block, end, &mut begins);
+        for (edge, op) in found.on_edges {
+            edges.add(region, edge, op);
         }
         self.constants.place(region);
-    }
-
-    /// Goes on from a block at whose end the number is `end`. Where control meets, the register must have the number;
-    /// on other ways it is enough to know what it is.
-    fn go_on(
-        &mut self,
-        region: &mut Region,
-        edges: &mut Edges,
-        block: BlockId,
-        end: Number,
-        begins: &mut [Option<Number>],
-    ) {
-        let targets: Vec<BlockId> = region.block(block).end.targets().map(|target| target.block).collect();
-        let mut after: Vec<Number> = Vec::new();
-        for arm in 0..targets.len() {
-            after.push(match self.plan.action(edge(block.index(), arm)) {
-                Action::Add(value) => end.plus(value),
-                // Where blocks are cut, edges are not.
-                Action::Break(_) => end,
-            });
-        }
-        let known = |target: BlockId| self.rounds.iter().any(|rounds| rounds.header == target);
-        let meets: Vec<bool> =
-            targets.iter().map(|&target| edges.incoming(target) > 1 && !known(target)).collect();
-        if targets.len() > 1 {
-            // What the most frequent of the ways needs is done for all of them: that spares it a block of its own.
-            let frequency = |arm: usize| self.flow.frequency(edge(block.index(), arm));
-            let all: u64 = (0..targets.len()).map(frequency).sum();
-            let hottest = (0..targets.len())
-                .filter(|&arm| meets[arm])
-                .max_by_key(|&arm| (frequency(arm), usize::MAX - arm));
-            if let Some(arm) = hottest
-                && frequency(arm) * 4 >= all
-                && let Some(op) = after[arm].settled()
-            {
-                edges.add_to_all(region, block, op);
-                let done = after[arm];
-                for other in &mut after {
-                    if let (Number::Register(more), Number::Register(done)) = (&mut *other, done) {
-                        *more -= done;
-                    }
-                }
-                after[arm] = Number::Register(0);
-            }
-        }
-        for (arm, &target) in targets.iter().enumerate() {
-            if !meets[arm] {
-                begins[target.index()].get_or_insert(after[arm]);
-            } else if let Some(op) = after[arm].settled() {
-                edges.add(region, edge(block.index(), arm), op);
-            }
-        }
     }
 
     fn value(&mut self, region: &mut Region, number: Number) -> Value {
@@ -328,8 +245,8 @@ impl Register<'_> {
         self.constants.get(region, op, Ty::Int)
     }
 
-    /// Puts the ends of paths into a block that is entered with the register `r`; gives the register at its end.
-    fn block(&mut self, region: &mut Region, block: BlockId, mut r: Number) -> Number {
+    /// Puts the ends of paths into a block that is entered with the number `r`.
+    fn block(&mut self, region: &mut Region, block: BlockId, mut r: Number) {
         let mut first = !self.later[block.index()];
         if let Some(cut) = self.plan.cut(holloway_profilers::BlockId(block.0)) {
             let at = yieldpoint(region, block, YieldKind::Loop);
@@ -344,7 +261,6 @@ impl Register<'_> {
             let end = region.block(block).nodes.len();
             self.end_path(region, block, at.unwrap_or(end), r, at.is_some(), first);
         }
-        r
     }
 
     /// A path with the number `r` ends in front of a node, which is a yieldpoint if `yields`; it is the `first` of its activation.

@@ -168,7 +168,13 @@ impl Lowering<'_, '_> {
         let (register, flags) = (self.path_register(), self.path_flags());
         // Extended by the load: one that is part of another instruction would want the address in a register, all the way.
         let number = self.builder.ins().uload32(flags, register, 0);
-        self.builder.ins().iadd_imm_s(number, more)
+        if more == 0 {
+            return number;
+        }
+        // The sum has the width of the register: what it held may have been less than nothing.
+        let number = self.builder.ins().ireduce(types::I32, number);
+        let sum = self.builder.ins().iadd_imm_s(number, more);
+        self.builder.ins().uextend(types::I64, sum)
     }
 
     /// The first step of an activation in the k-slab forest: to the root that was found last for paths with these low bits.

@@ -5,7 +5,8 @@
 //!
 //! Invariant: where a path ends, `r` plus the end value is its number, below [`Plan::paths`]; and anywhere before,
 //! `r` is the number of a path that begins with the edges run so far. That holds because additions stay on the
-//! edges that they belong to: the spanning-tree placement of Ball and Larus saves some of them and loses it.
+//! edges that they belong to. The spanning-tree placement of Ball and Larus saves some of them and loses it: who emits
+//! code may do that with the values of a plan.
 
 use super::cuts::Cut;
 use super::limit::{DEFAULT_LIMIT, GREATEST_LIMIT};

@@ -36,7 +36,7 @@ pub struct CollectedVersion {
     pub dag: Option<PathDag>,
     /// Where in the program each block begins.
     pub places: Vec<(FunctionId, u32)>,
-    /// Additions to the path register in its code.
+    /// Additions to the path register by the numbering of its paths.
     pub additions: u32,
     /// Ends of paths without a yieldpoint of their own.
     pub added_ends: u32,

@@ -157,7 +157,7 @@ pub struct VersionRecord {
     pub level: String,
     /// How many paths there could be; 0 if paths were not numbered.
     pub paths: u64,
-    /// Additions to the path register in the code.
+    /// Additions to the path register by the numbering of its paths.
     pub additions: u32,
     /// Ends of paths without a yieldpoint of their own.
     pub added_ends: u32,

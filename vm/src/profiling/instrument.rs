@@ -251,7 +251,7 @@ pub struct VersionPaths {
     pub windows_refused: bool,
     /// The place in the program where each block begins: function and instruction.
     pub places: Vec<(FunctionId, u32)>,
-    /// Additions to the path register in the code.
+    /// Additions to the path register by the numbering of its paths.
     pub additions: u32,
     /// Ends of paths that have no yieldpoint of their own.
     pub added_ends: u32,

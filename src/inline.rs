@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct InlineArguments {
     /// Who chooses which calls are inlined at O2: frequency (how often a call runs in the compiled method), static[:words=35] (by
     /// size alone), or by the call graph old[:base=20,max=120,hot=1%], new[:base=20,max=120,control=2%,guard=40%,trusted=1],
-    /// j9[:base=60,max=120,control=2%,cold=0.1%]
+    /// j9[:base=60,max=70,control=2%,cold=0.02%]
     #[arg(long, value_name = "POLICY", default_value = "frequency", help_heading = "Execution")]
     pub inline: Chooser,
     /// The call graph for --inline old, new or j9: one-time (what the interpreter counted), cbs (what it samples; adds
@@ -154,8 +154,8 @@ impl FromStr for Chooser {
                 trusted: u64::from(given.number("trusted", 1)?),
             }),
             "j9" => InlineBy::Calls(Policy::J9 {
-                limits: given.limits(Limits { base: 60, ..Limits::DEFAULT }, true)?,
-                cold: given.share("cold", Share::percent(1).tenth())?,
+                limits: given.limits(Policy::J9_LIMITS, true)?,
+                cold: given.share("cold", Policy::J9_COLD)?,
             }),
             _ => return Err("the policies are frequency, static, old, new and j9".into()),
         };
@@ -289,7 +289,7 @@ mod tests {
             "static:words=20",
             "old:base=20,max=120,hot=1%",
             "new:base=10,max=90,control=1.5%,guard=40%,trusted=3",
-            "j9:base=60,max=120,control=2%,cold=0.1%",
+            "j9:base=60,max=120,control=2%,cold=0.02%",
         ] {
             assert_eq!(text.parse::<Chooser>().map(|by| by.to_string()), Ok(text.to_string()));
         }

@@ -225,7 +225,7 @@ fn inlined_calls_get_credit() {
 }
 
 fn candidate(weight: u64, site_weight: u64, total: u64, size: u32, is_static: bool) -> Candidate {
-    Candidate { edge: edge(1, 2, 3), weight, site_weight, total, size, is_static }
+    Candidate { edge: edge(1, 2, 3), weight, site_weight, inside: 0, total, size, is_static }
 }
 
 /// I-1: the limit is a line up to the control point.
@@ -276,6 +276,22 @@ fn limits_and_requirements_are_one_line() {
     }
 }
 
+/// A call that is seldom made is not cold for J9's policy if the callee makes many; for the others that changes nothing.
+#[test]
+fn what_makes_many_calls_is_not_cold() {
+    for (inside, inlined) in [(0, false), (1, false), (2, true), (1000, true)] {
+        for (weight, site_weight) in [(0, 0), (1, 1)] {
+            let candidate = Candidate { inside, ..candidate(weight, site_weight, 10_000, 60, true) };
+            assert_eq!(Policy::J9.decide(&candidate).is_inlined(), inlined, "{candidate:?}");
+            assert!(!Policy::NEW.decide(&candidate).is_inlined());
+            assert!(!Policy::OLD.decide(&candidate).is_inlined());
+        }
+    }
+    // A callee that is larger than static heuristics allow must be called often itself.
+    let candidate = Candidate { inside: 5000, ..candidate(5, 5, 10_000, 61, true) };
+    assert!(!Policy::J9.decide(&candidate).is_inlined());
+}
+
 /// What each policy does, with the reason that it prints.
 #[test]
 fn decisions_have_reasons() {
@@ -295,11 +311,11 @@ fn decisions_have_reasons() {
         (Policy::NEW, candidate(40, 100, 1000, 5, false), "no more than 40 % of the samples of its site"),
         (trust, candidate(9, 9, 100, 21, true), "beyond the limit of 20 bytecodes"),
         (trust, candidate(9, 9, 100, 5, false), "several targets, and no samples of this one"),
-        (Policy::J9, candidate(0, 0, 1000, 5, true), "the site has less than 0.1 % of all weight"),
-        (Policy::J9, candidate(1, 1, 1000, 60, true), "within the limit of 120 bytecodes"),
-        (Policy::J9, candidate(9, 9, 1000, 90, true), "for its size the edge needs 1 % of all weight"),
-        (Policy::J9, candidate(10, 10, 1000, 90, true), "within the limit of 120 bytecodes"),
-        (Policy::J9, candidate(500, 500, 1000, 121, false), "beyond the limit of 120 bytecodes"),
+        (Policy::J9, candidate(0, 0, 1000, 5, true), "the site has less than 0.02 % of all weight"),
+        (Policy::J9, candidate(1, 1, 1000, 60, true), "within the limit of 70 bytecodes"),
+        (Policy::J9, candidate(9, 9, 1000, 65, true), "for its size the edge needs 1 % of all weight"),
+        (Policy::J9, candidate(10, 10, 1000, 65, true), "within the limit of 70 bytecodes"),
+        (Policy::J9, candidate(500, 500, 1000, 71, false), "beyond the limit of 70 bytecodes"),
     ] {
         let decision = policy.decide(&candidate);
         assert_eq!(decision.reason.to_string(), reason, "{}", policy.name());

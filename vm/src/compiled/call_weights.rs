@@ -49,6 +49,13 @@ impl CallWeights {
         self.targets(caller, pc).iter().map(|&(_, weight)| weight).sum()
     }
 
+    /// The weight of all calls that a method makes.
+    pub fn inside(&self, method: FunctionId) -> u64 {
+        let first = CallSite { caller: MethodId(method.0), position: 0 };
+        let sites = self.sites.range(first..).take_while(|(site, _)| site.caller == first.caller);
+        sites.flat_map(|(_, site)| &site.targets).map(|&(_, weight)| weight).sum()
+    }
+
     /// The heaviest call gets the least weight, and so on.
     pub fn flipped(&self) -> CallWeights {
         let of_site = |site: &SiteTargets| {

@@ -107,10 +107,16 @@ impl<'a> Judge<'a> {
             same += (region.inlines[id.index()].function == asked.function) as usize;
             at = region.inlines[id.index()].caller.map(|(above, _)| above);
         }
-        if same > self.limits.recursion {
+        // A policy knows how hot all calls of a method are, not that it has eight of itself: only the small may be inlined there.
+        let often = matches!(self.inlining.by, InlineBy::Calls(_)) && words > self.limits.small;
+        if same > if often { 0 } else { self.limits.recursion } {
             return Err(Refusal::Recursive);
         }
-        if asked.is_cold {
+        // A policy has its own notion of what is cold. But a callee that may only be so large because it is hot is not worth it where
+        // the region says otherwise.
+        let decides =
+            matches!(self.inlining.by, InlineBy::Calls(policy) if words <= policy.limits().base as usize);
+        if asked.is_cold && !decides {
             return Err(Refusal::Cold);
         }
         match self.inlining.by {
@@ -157,6 +163,7 @@ impl<'a> Judge<'a> {
             edge,
             weight,
             site_weight,
+            inside: calls.inside(asked.function),
             total: calls.total(),
             size: words as u32,
             is_static: asked.is_only,

@@ -157,6 +157,7 @@ benchmarks! {
     Applications "rules" default 200 quick 1 "repetitions", "all facts that follow, and how often each rule is run";
     Applications "tags" default 1000 quick 1 "repetitions", "all tokens and tags of a text made of known ones";
     Applications "tracer" default 384 quick 8 "side of the picture", "a digest of the picture, and some rows made without threads";
+    Applications "xslt" default 15 quick 1 "rounds over four documents", "documents read again, answers against walks over the tree, and totals";
 }
 
 /// The program of this name, or a message that helps: names like it, and all names.
@@ -206,7 +207,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), BENCHMARKS.len());
-        assert_eq!(Suite::ALL.map(|suite| suite.benchmarks().count()), [14, 4, 8, 8, 11]);
+        assert_eq!(Suite::ALL.map(|suite| suite.benchmarks().count()), [14, 4, 8, 8, 12]);
         assert!(BENCHMARKS.iter().all(|b| b.quick_size <= b.default_size));
         assert!(Suite::ALL.iter().all(|&suite| Suite::named(suite.folder()) == Some(suite)));
     }

@@ -29,21 +29,22 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
 };
 
 /// Programs, and how many iterations the short and the long run have.
-const PROGRAMS: [(&str, u32, u32); 14] = [
-    ("compiler", 6, 70),
-    ("lexgen", 4, 40),
-    ("lzw", 4, 40),
-    ("market", 8, 90),
-    ("masks", 6, 60),
-    ("rules", 3, 30),
-    ("tags", 4, 45),
-    ("tracer", 11, 140),
-    ("havlak", 6, 70),
-    ("cd", 50, 600),
-    ("deltablue", 35, 400),
-    ("json", 40, 320),
-    ("raytracer", 25, 300),
-    ("orders", 10, 120),
+const PROGRAMS: [(&str, u32, u32); 15] = [
+    ("compiler", 9, 110),
+    ("lexgen", 7, 80),
+    ("lzw", 7, 90),
+    ("market", 11, 135),
+    ("masks", 8, 100),
+    ("rules", 5, 58),
+    ("tags", 8, 100),
+    ("tracer", 22, 290),
+    ("xslt", 5, 60),
+    ("havlak", 11, 130),
+    ("cd", 220, 2800),
+    ("deltablue", 110, 1400),
+    ("json", 160, 2100),
+    ("raytracer", 75, 930),
+    ("orders", 25, 300),
 ];
 
 fn programs(plan: &Plan) -> Vec<(&'static str, u32, u32)> {
@@ -58,7 +59,7 @@ fn sizes(plan: &Plan) -> impl Iterator<Item = &'static str> {
 
 fn time(plan: &Plan, program: &str, iterations: u32) -> Cell {
     let line = format!("bench {program} --iterations {iterations} --json {RESULT}");
-    Cell::timed(Reduction::Times, &[&line], plan.pick(0.8, 9.0))
+    Cell::timed(Reduction::Times, &[&line], plan.pick(1.2, 12.0))
 }
 
 /// Everything is interpreted, so that no method is missed because it was inlined.

@@ -36,8 +36,8 @@ pub(in crate::catalogue) const RIGHT: Experiment = Experiment {
          loses less than 1 %; by the timer's samples six of eight programs lose. (The paper says both \"other 8\" and \"6 of the 8\".)",
         "Here `j9` is such an inliner, measured against the static heuristics that it starts from. Tiny methods with one target it inlines nevertheless: code of the \
          lowest level has them inlined, so that samples of its calls know nothing of them.",
-        "What such a policy cannot see is time: a method that is called seldom and works long looks cold. In Havlak the phases of its loop finder are such methods, which the static heuristics inline and \
-         optimize together; there and in the tracer it loses more than the paper's worst program.",
+        "What such a policy cannot see is time: a method that is called seldom and works long looks cold. In Havlak the phases of its loop finder are such methods, which static heuristics inline and \
+         optimize together; so a small callee that makes many calls itself is not cold here. Nor is a large method inlined into itself, however hot its calls are.",
     ],
     cells: |plan| inlining::cells(plan, &[of_j9(TIMER), of_j9(CBS)]),
     conclude: right,

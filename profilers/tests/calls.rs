@@ -287,9 +287,11 @@ fn what_makes_many_calls_is_not_cold() {
             assert!(!Policy::OLD.decide(&candidate).is_inlined());
         }
     }
-    // A callee that is larger than static heuristics allow must be called often itself.
-    let candidate = Candidate { inside: 5000, ..candidate(5, 5, 10_000, 61, true) };
-    assert!(!Policy::J9.decide(&candidate).is_inlined());
+    // A callee that is larger than static heuristics allow must be called often itself, and so must one with a guard.
+    for (size, is_static) in [(61, true), (60, false)] {
+        let candidate = Candidate { inside: 5000, ..candidate(1, 1, 10_000, size, is_static) };
+        assert!(!Policy::J9.decide(&candidate).is_inlined());
+    }
 }
 
 /// What each policy does, with the reason that it prints.

@@ -9,7 +9,7 @@
 //! * *J9's*: a cold site is not inlined, whatever static heuristics say; the required weight grows linearly with the size
 //!   of the callee: required(size) = CP · (size - S) / (M - S), and at least the weight below which a site is cold. It is
 //!   the same line, read from the other axis. This is the policy that a bad profile hurts. How often something is called
-//!   does not tell how long it works: a callee within S that makes many calls itself is not cold (ours).
+//!   does not tell how long it works: a call's only target, within S, is not cold if it makes many calls itself (ours).
 //!
 //! The paper gives no constants but 1 % and 40 %; the others are ours, with the form that the Jikes RVM made public.
 //! Sizes are in bytecodes. Budgets for the growth of a whole compilation and for recursion belong to the compiler.
@@ -179,8 +179,9 @@ impl Policy {
             Self::J9 { limits, cold } => {
                 let required = limits.required(candidate.size).map(|share| share.max(cold));
                 let total = candidate.total;
-                // What is larger than static heuristics allow must be called often itself.
-                let inside = if candidate.size <= limits.base { candidate.inside } else { 0 };
+                // What is larger than static heuristics allow must be called often itself, and so must what needs a guard.
+                let counts = candidate.size <= limits.base && candidate.is_static;
+                let inside = if counts { candidate.inside } else { 0 };
                 let (weight, of_site) = (candidate.weight.max(inside), candidate.site_weight.max(inside));
                 let refusal = if weight == 0 || below(cold, of_site, total) {
                     Some(Reason::Cold { cold })

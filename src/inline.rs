@@ -15,7 +15,7 @@ use std::sync::Arc;
 #[derive(Args, Clone, Default, Debug)]
 pub struct InlineArguments {
     /// Who chooses which calls are inlined at O2: frequency (how often a call runs in the compiled method), static[:words=35] (by
-    /// size alone), or by the call graph old[:base=20,max=120,hot=1%], new[:base=20,max=120,control=2%,guard=40%,trusted=1],
+    /// size alone), or by the call graph old[:base=20,max=120,hot=1%], new[:base=35,max=180,control=2%,guard=40%,trusted=1],
     /// j9[:base=60,max=70,control=2%,cold=0.02%]
     #[arg(long, value_name = "POLICY", default_value = "frequency", help_heading = "Execution")]
     pub inline: Chooser,
@@ -149,7 +149,7 @@ impl FromStr for Chooser {
                 hot: given.share("hot", Share::percent(1))?,
             }),
             "new" => InlineBy::Calls(Policy::New {
-                limits: given.limits(Limits::DEFAULT, true)?,
+                limits: given.limits(Policy::NEW_LIMITS, true)?,
                 guard: given.share("guard", Share::percent(40))?,
                 trusted: u64::from(given.number("trusted", 1)?),
             }),

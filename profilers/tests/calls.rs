@@ -228,13 +228,16 @@ fn candidate(weight: u64, site_weight: u64, total: u64, size: u32, is_static: bo
     Candidate { edge: edge(1, 2, 3), weight, site_weight, inside: 0, total, size, is_static }
 }
 
+/// The new policy with the limits of the vectors.
+const LINE: Policy = Policy::New { limits: Limits::DEFAULT, guard: Share::percent(40), trusted: 1 };
+
 /// I-1: the limit is a line up to the control point.
 #[test]
 fn i_1_limits() {
     for (permille, limit) in [(0, 20), (4, 40), (10, 70), (20, 120), (100, 120)] {
         assert_eq!(Limits::DEFAULT.limit(permille, 1000), limit);
         for (size, inlined) in [(limit, true), (limit + 1, false)] {
-            let decision = Policy::NEW.decide(&candidate(permille, permille, 1000, size, true));
+            let decision = LINE.decide(&candidate(permille, permille, 1000, size, true));
             assert_eq!(decision.is_inlined(), inlined, "{decision}");
         }
     }
@@ -255,7 +258,7 @@ fn i_2_guards() {
     ] {
         let candidates: Vec<_> =
             weights.iter().map(|&weight| candidate(weight, 100, 1000, 20, false)).collect();
-        let decisions = Policy::NEW.decide_site(&candidates);
+        let decisions = LINE.decide_site(&candidates);
         assert_eq!(decisions.iter().map(|d| d.is_guarded()).collect::<Vec<_>>(), guarded, "{weights:?}");
         assert_eq!(decisions.iter().map(|d| d.is_inlined()).collect::<Vec<_>>(), guarded);
     }
@@ -283,7 +286,7 @@ fn what_makes_many_calls_is_not_cold() {
         for (weight, site_weight) in [(0, 0), (1, 1)] {
             let candidate = Candidate { inside, ..candidate(weight, site_weight, 10_000, 60, true) };
             assert_eq!(Policy::J9.decide(&candidate).is_inlined(), inlined, "{candidate:?}");
-            assert!(!Policy::NEW.decide(&candidate).is_inlined());
+            assert!(!LINE.decide(&candidate).is_inlined());
             assert!(!Policy::OLD.decide(&candidate).is_inlined());
         }
     }
@@ -307,10 +310,10 @@ fn decisions_have_reasons() {
             candidate(10, 10, 1000, 5, false),
             "several targets, and the edge has no more than 1 % of all weight",
         ),
-        (Policy::NEW, candidate(0, 0, 1000, 5, false), "several targets, and no samples of this one"),
-        (Policy::NEW, candidate(0, 0, 1000, 5, true), "within the limit of 20 bytecodes"),
-        (Policy::NEW, candidate(1, 1, 1000, 25, false), "within the limit of 25 bytecodes"),
-        (Policy::NEW, candidate(40, 100, 1000, 5, false), "no more than 40 % of the samples of its site"),
+        (LINE, candidate(0, 0, 1000, 5, false), "several targets, and no samples of this one"),
+        (LINE, candidate(0, 0, 1000, 5, true), "within the limit of 20 bytecodes"),
+        (LINE, candidate(1, 1, 1000, 25, false), "within the limit of 25 bytecodes"),
+        (LINE, candidate(40, 100, 1000, 5, false), "no more than 40 % of the samples of its site"),
         (trust, candidate(9, 9, 100, 21, true), "beyond the limit of 20 bytecodes"),
         (trust, candidate(9, 9, 100, 5, false), "several targets, and no samples of this one"),
         (Policy::J9, candidate(0, 0, 1000, 5, true), "the site has less than 0.02 % of all weight"),
@@ -324,9 +327,9 @@ fn decisions_have_reasons() {
         let inlined = matches!(decision.reason, Reason::Fits { .. } | Reason::FitsGuarded { .. });
         assert_eq!(decision.is_inlined(), inlined);
     }
-    let shown = Policy::NEW.decide(&candidate(1, 1, 1000, 25, false)).to_string();
+    let shown = LINE.decide(&candidate(1, 1, 1000, 25, false)).to_string();
     let expected = "m1@2 -> m3 (25 bytecodes, weight 1 of 1 of 1000): inlined under a guard: within the limit of 25 bytecodes";
     assert_eq!(shown, expected);
-    let shown = Policy::NEW.decide(&candidate(0, 0, 1000, 25, false)).to_string();
+    let shown = LINE.decide(&candidate(0, 0, 1000, 25, false)).to_string();
     assert!(shown.ends_with("not inlined: several targets, and no samples of this one"), "{shown}");
 }

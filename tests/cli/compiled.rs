@@ -194,6 +194,18 @@ fn every_kind_of_event_is_logged_with_its_reason() {
     assert!(!seen.err.is_empty() && seen.err.lines().all(|line| line.starts_with("osr: ")), "{}", seen.err);
 }
 
+/// Code of a loop that was compiled while it ran is left where the loop ends, for no count says that it does. What is compiled after that knows.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_way_by_which_code_was_left_is_known_afterwards() {
+    let seen = holloway(&["run", &case("rounds.hol"), "--sync-compile", "--log", "compile,deopt"]);
+    assert_eq!((seen.code, &*seen.out), (Some(0), "1802640\n"), "{}", seen.err);
+    let lines = |part: &str| seen.err.lines().filter(|line| line.contains(part)).count();
+    assert_eq!(lines("deopt: turn o2 #1 left: untaken in turn:18 (line 12)"), 1, "{}", seen.err);
+    assert_eq!((lines(" left: untaken"), lines("is invalid")), (1, 0), "{}", seen.err);
+    assert_eq!(lines("compile: turn: o2 #2, "), 1, "{}", seen.err);
+}
+
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn the_statistics_are_complete() {

@@ -124,8 +124,12 @@ impl Policy {
     /// The old policy, with 1 %.
     pub const OLD: Self = Self::Old { limits: Limits::DEFAULT, hot: Share::percent(1) };
 
+    /// The limits of the new policy: S = 35, M = 180, ours. Larger ones than the old policy's cost less where only the hottest
+    /// calls have the maximum.
+    pub const NEW_LIMITS: Limits = Limits { base: 35, maximum: 180, ..Limits::DEFAULT };
+
     /// The new policy, with 40 %; every sample is trusted.
-    pub const NEW: Self = Self::New { limits: Limits::DEFAULT, guard: Share::percent(40), trusted: 1 };
+    pub const NEW: Self = Self::New { limits: Self::NEW_LIMITS, guard: Share::percent(40), trusted: 1 };
 
     /// Where J9's policy begins to call a site cold: 0.02 %, ours, November 2026.
     pub const J9_COLD: Share = Share::percent(2).tenth().tenth();

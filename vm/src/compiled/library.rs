@@ -547,6 +547,11 @@ pub(super) fn note_exit(vm: &mut Machinery, id: CodeId, site: u32, unwinding: bo
         vm.compiled.log(LogEvent::Deopt, &line);
     }
     if speculation.is_some() {
+        if reason == "untaken" {
+            // The branch was taken, and the interpreter goes on behind it: nobody else counts that. What is compiled next must know,
+            // or it is left in the same place: the end of a loop that was entered while it ran.
+            Arc::make_mut(&mut vm.compiled.failed).insert((place.0, place.1, reason));
+        }
         let Some(object) = vm.compiled.map.get_mut(id) else { return };
         object.failures += 1;
         if object.failures >= FAILURES {

@@ -112,10 +112,13 @@ impl<'a> Judge<'a> {
         if same > if often { 0 } else { self.limits.recursion } {
             return Err(Refusal::Recursive);
         }
-        // A policy has its own notion of what is cold. But a callee that may only be so large because it is hot is not worth it where
-        // the region says otherwise.
-        let decides =
-            matches!(self.inlining.by, InlineBy::Calls(policy) if words <= policy.limits().base as usize);
+        // A policy has its own notion of what is cold. But a callee that may only be so large because all its calls together are hot is
+        // not worth it where the region says otherwise; on the line of the new policy, size and this call's weight agree.
+        let decides = match self.inlining.by {
+            InlineBy::Calls(Policy::New { .. }) => true,
+            InlineBy::Calls(policy) => words <= policy.limits().base as usize,
+            InlineBy::Frequency | InlineBy::Size(_) => false,
+        };
         if asked.is_cold && !decides {
             return Err(Refusal::Cold);
         }

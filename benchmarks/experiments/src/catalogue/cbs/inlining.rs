@@ -20,6 +20,8 @@ pub const CBS: &str = "cbs:samples=16,stride=3";
 pub const STATIC: &str = "static";
 /// That of Jikes RVM before the paper.
 pub const OLD: &str = "old";
+/// The same with the limits of the new one.
+pub const OLD_LARGER: &str = "old:base=35,max=180";
 /// That of Jikes RVM after it.
 pub const NEW: &str = "new";
 /// That of J9.

@@ -31,21 +31,20 @@ impl Lowering<'_, '_> {
             Op::SetPath(number) => {
                 let register = self.path_register();
                 let number = self.builder.ins().iconst(types::I32, number & 0xffff_ffff);
-                let flags = self.path_flags();
-                self.builder.ins().store(flags, number, register, 0);
+                self.builder.ins().store(PLAIN, number, register, 0);
             }
             Op::AddPath(more) => {
                 // The three become one instruction, as they are as wide as the word. Two names for its place take turns: by a
                 // single one, Cranelift would keep what was added in a register and store it again at the next addition. (One
                 // name for each addition would need an instruction each, before the loop.)
-                let (slot, flags) = (self.path_slot(), self.path_flags());
+                let slot = self.path_slot();
                 self.path_name ^= 1;
                 let name = self.path_name;
                 let register = self.builder.ins().stack_addr(types::I64, slot, name);
-                let number = self.builder.ins().load(types::I32, flags, register, -name);
+                let number = self.builder.ins().load(types::I32, PLAIN, register, -name);
                 let more = self.builder.ins().iconst(types::I32, more & 0xffff_ffff);
                 let number = self.builder.ins().iadd(number, more);
-                self.builder.ins().store(flags, number, register, -name);
+                self.builder.ins().store(PLAIN, number, register, -name);
             }
             Op::CountPath(first) => {
                 let number = self.value(args[0]);
@@ -157,17 +156,11 @@ impl Lowering<'_, '_> {
         self.builder.create_sized_stack_slot(slot)
     }
 
-    /// The path register is memory that nothing else names: what is known of the rest survives a store to it.
-    fn path_flags(&mut self) -> MemFlagsData {
-        let region = clif::AliasRegionData { user_id: 0, description: "path register".into() };
-        PLAIN.with_alias_region(Some(self.builder.func.dfg.alias_regions.insert(region)))
-    }
-
     /// The path register and so much more.
     pub fn path(&mut self, more: i64) -> clif::Value {
-        let (register, flags) = (self.path_register(), self.path_flags());
+        let register = self.path_register();
         // Extended by the load: one that is part of another instruction would want the address in a register, all the way.
-        let number = self.builder.ins().uload32(flags, register, 0);
+        let number = self.builder.ins().uload32(PLAIN, register, 0);
         if more == 0 {
             return number;
         }

@@ -5,6 +5,7 @@ use crate::frequency::Frequencies;
 use crate::ir::region::Shape;
 use crate::ir::{BlockId, Region, Source, Terminator};
 use holloway_profilers::{Arm, BranchArm, ControlFlow, Edge};
+use smallvec::{SmallVec, smallvec};
 
 /// Frequencies are counted in parts of one run of the entry.
 const RUN: f64 = 1_000_000.0;
@@ -12,13 +13,16 @@ const RUN: f64 = 1_000_000.0;
 /// The outcome of a source branch that an edge is, if it is one.
 type SourceArm = Option<BranchArm>;
 
+/// One for each arm of a block, which mostly has no more than two.
+type Arms<T> = SmallVec<[T; 2]>;
+
 /// Blocks, arms in the order of the targets of a block's end, frequencies, and the outcomes of source branches that the arms
 /// are.
 pub struct Flow {
-    successors: Vec<Vec<holloway_profilers::BlockId>>,
+    successors: Vec<Arms<holloway_profilers::BlockId>>,
     blocks: Vec<u64>,
-    frequencies: Vec<Vec<u64>>,
-    arms: Vec<Vec<SourceArm>>,
+    frequencies: Vec<Arms<u64>>,
+    arms: Vec<Arms<SourceArm>>,
 }
 
 impl Flow {
@@ -87,14 +91,14 @@ impl ControlFlow for Flow {
 
 /// What the arms of a block are for the source: a branch's arm 0 is the way of the bytecode's branch that is taken, a switch's
 /// arms are its cases in order, then the default.
-pub(super) fn source_arms(region: &Region, block: BlockId) -> Vec<SourceArm> {
+pub(super) fn source_arms(region: &Region, block: BlockId) -> Arms<SourceArm> {
     let arm = |source: &Source, arm: usize| {
         Some(BranchArm { branch: region.branch_of(source), arm: Arm::new(arm) })
     };
     match &region.block(block).end {
         Terminator::Branch { source: Some(source), .. } => {
             let [then, otherwise] = if source.negated { [1, 0] } else { [0, 1] };
-            vec![arm(source, then), arm(source, otherwise)]
+            smallvec![arm(source, then), arm(source, otherwise)]
         }
         Terminator::Switch { source, cases, .. } => (0..=cases.len()).map(|at| arm(source, at)).collect(),
         end => end.targets().map(|_| None).collect(),

@@ -21,6 +21,7 @@ use super::path::Begin;
 use super::plan::{Action, CutBlock, Options, PathBreak, Placement, Plan, PlanError, Why};
 use crate::graph::ControlFlow;
 use crate::ids::{Arm, BlockId, Edge, PathNumber};
+use smallvec::SmallVec;
 use std::cmp::Reverse;
 
 /// The graph without cycles, before it has values.
@@ -28,7 +29,7 @@ pub(super) struct Shape {
     /// Reachable blocks; what can follow a block on a path comes before it.
     pub order: Vec<BlockId>,
     /// By block: the ways to go on, none for exits and for blocks that cannot be reached.
-    pub ways: Vec<Vec<Way>>,
+    pub ways: Vec<Arms<Way>>,
     /// By block: is it cut, and why.
     pub cuts: Vec<Option<Why>>,
     /// By block: how often it is run.
@@ -63,7 +64,10 @@ impl Shape {
 }
 
 /// Which way each arm of each block is: several arms are one way if parallel edges are merged.
-type WayOfArm = Vec<Vec<usize>>;
+type WayOfArm = Vec<Arms<usize>>;
+
+/// One for each arm of a block, which mostly has no more than two.
+pub(super) type Arms<T> = SmallVec<[T; 2]>;
 
 impl Plan {
     /// A plan for a graph. The frequencies of edges are those of whatever profile there is when the code is
@@ -96,8 +100,8 @@ impl Plan {
 fn shape(flow: &impl ControlFlow, options: &Options, frequency: impl Fn(Edge) -> u64) -> (Shape, WayOfArm) {
     let cuts = Cuts::new(flow, &options.cut);
     let (mut came, mut went) = (vec![0_u64; flow.blocks()], vec![0_u64; flow.blocks()]);
-    let mut ways: Vec<Vec<Way>> = (0..flow.blocks()).map(|_| Vec::new()).collect();
-    let mut way_of_arm: WayOfArm = vec![Vec::new(); flow.blocks()];
+    let mut ways: Vec<Arms<Way>> = (0..flow.blocks()).map(|_| Arms::new()).collect();
+    let mut way_of_arm: WayOfArm = vec![Arms::new(); flow.blocks()];
     let mut way_to: Vec<Option<usize>> = vec![None; flow.blocks()];
     for &from in &cuts.order {
         let (ways, way_of_arm) = (&mut ways[from.index()], &mut way_of_arm[from.index()]);
@@ -134,14 +138,14 @@ fn entries(flow: &impl ControlFlow) -> Vec<BlockId> {
 }
 
 /// The values, in the order that the placement asks for, of edges that have this frequency and so many paths.
-fn assign(edges: &[(u64, u64)], placement: Placement) -> (Vec<PathNumber>, u64) {
-    let mut order: Vec<usize> = (0..edges.len()).collect();
+fn assign(edges: &[(u64, u64)], placement: Placement) -> (Arms<PathNumber>, u64) {
+    let mut order: Arms<usize> = (0..edges.len()).collect();
     match placement {
         Placement::Naive => {}
         Placement::Smart => order.sort_by_key(|&edge| Reverse(edges[edge].0)),
         Placement::Hot => order.sort_by_key(|&edge| edges[edge].0),
     }
-    let mut values = vec![0; edges.len()];
+    let mut values = Arms::from_elem(0, edges.len());
     let mut total = 0_u64;
     for edge in order {
         values[edge] = total;
@@ -177,12 +181,12 @@ fn number(
     }
 
     let unreachable = |&target: &BlockId| (target, Action::Add(0));
-    let mut edges: Vec<Vec<(BlockId, Action)>> = (0..flow.blocks())
+    let mut edges: Vec<Arms<(BlockId, Action)>> = (0..flow.blocks())
         .map(|block| flow.successors(BlockId::new(block)).iter().map(unreachable).collect())
         .collect();
     for block in &shape.order {
         let ways = &shape.ways[block.index()];
-        let weights: Vec<(u64, u64)> =
+        let weights: Arms<(u64, u64)> =
             ways.iter().map(|way| (way.frequency, shape.along(paths, way))).collect();
         let (values, _) = assign(&weights, options.placement);
         for ((target, action), &way) in edges[block.index()].iter_mut().zip(&way_of_arm[block.index()]) {

@@ -10,6 +10,7 @@
 
 use super::cuts::Cut;
 use super::limit::{DEFAULT_LIMIT, GREATEST_LIMIT};
+use super::numbering::Arms;
 use crate::ids::{Arm, BlockId, Edge, PathNumber};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -145,7 +146,7 @@ pub struct Plan {
     /// Sorted.
     pub(super) entries: Vec<(BlockId, PathNumber)>,
     /// By block and arm: where the edge leads and what it does. Edges of unreachable blocks add 0.
-    pub(super) edges: Vec<Vec<(BlockId, Action)>>,
+    pub(super) edges: Vec<Arms<(BlockId, Action)>>,
     /// Sorted by block.
     pub(super) cuts: Vec<CutBlock>,
     pub(super) merged: bool,

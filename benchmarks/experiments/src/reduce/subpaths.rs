@@ -78,6 +78,7 @@ fn put_exact(exact: &Value, outcome: &mut Outcome) {
         let share = |flow: &str| of[flow].as_f64().unwrap_or_default() / of["flow"].as_f64().unwrap_or(1.0);
         put(&format!("{encoding}.merged"), share("merged_flow"));
         put(&format!("{encoding}.falsely"), share("false_flow"));
+        put(&format!("{encoding}.classes"), of["classes"].as_f64().unwrap_or_default());
     }
 }
 
@@ -107,7 +108,7 @@ mod tests {
         let text = r#"{"subpaths": {
             "blocks": [{"line": 7}, {"line": 9}],
             "exact": {"blocks": 5, "distinct": 3, "lengths": [[2, 4], [4, 2]],
-                "encodings": [{"encoding": "Xor", "merged_flow": 3, "false_flow": 1, "flow": 4}],
+                "encodings": [{"encoding": "Xor", "classes": 2, "merged_flow": 3, "false_flow": 1, "flow": 4}],
                 "paths": [{"blocks": [0, 1], "count": 2}, {"blocks": [1, 0], "count": 1}]},
             "sampled": {"rate": 10, "taken": 4, "lengths": [{"length": 2, "prior": 0.75}, {"length": 4, "prior": 0.25}],
                 "paths": [{"blocks": [0, 1], "count": 2}, {"blocks": null, "count": 1}]}}}"#;
@@ -115,6 +116,7 @@ mod tests {
         let number = |name: &str| outcome.numbers[name];
         assert_eq!((number("exact.subpaths"), number("exact.formula")), (6.0, 6.0));
         assert_eq!((number("run.7-9"), number("run.9-7"), number("samples.7-9")), (2.0, 1.0, 2.0));
+        assert_eq!(number("exact.xor.classes"), 2.0);
         assert_eq!((number("exact.xor.merged"), number("exact.xor.falsely")), (0.75, 0.25));
         assert_eq!((number("sample.left"), number("sample.distinct")), (3.0, 2.0));
         assert_eq!((number("sample.described"), number("sample.mean_length")), (1.0, 2.5));

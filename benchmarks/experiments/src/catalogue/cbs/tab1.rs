@@ -29,10 +29,11 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
 };
 
 /// Programs, and how many iterations the short and the long run have.
-const PROGRAMS: [(&str, u32, u32); 15] = [
+const PROGRAMS: [(&str, u32, u32); 16] = [
     ("compiler", 9, 110),
     ("lexgen", 7, 80),
     ("lzw", 7, 90),
+    ("machine", 5, 60),
     ("market", 11, 135),
     ("masks", 8, 100),
     ("rules", 5, 58),

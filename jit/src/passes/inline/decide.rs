@@ -214,7 +214,8 @@ impl<'a> Decider<'a> {
         }
         // Without counts, a test for some of the methods is as likely to be lost time as not.
         if arms.is_empty() || total == 0 && !complete {
-            return Err(refusal.unwrap_or(Refusal::Megamorphic));
+            let many = if shares.targets.is_empty() { Refusal::Unseen } else { Refusal::Megamorphic };
+            return Err(refusal.unwrap_or(many));
         }
         // If these are all there can be, the last needs no test.
         let possible = site.targets.as_ref().map(|targets| targets.functions().len());

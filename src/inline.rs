@@ -156,6 +156,7 @@ impl FromStr for Chooser {
             "j9" => InlineBy::Calls(Policy::J9 {
                 limits: given.limits(Policy::J9_LIMITS, true)?,
                 cold: given.share("cold", Policy::J9_COLD)?,
+                guard: given.share("guard", Share::percent(50))?,
             }),
             _ => return Err("the policies are frequency, static, old, new and j9".into()),
         };
@@ -178,10 +179,10 @@ impl fmt::Display for Chooser {
                 let (base, max, guard) = (limits.base, limits.maximum, percent(guard));
                 write!(f, "new:base={base},max={max},control={control},guard={guard},trusted={trusted}")
             }
-            InlineBy::Calls(Policy::J9 { limits, cold }) => {
+            InlineBy::Calls(Policy::J9 { limits, cold, guard }) => {
                 let control = percent(limits.control_point);
-                let (base, max, cold) = (limits.base, limits.maximum, percent(cold));
-                write!(f, "j9:base={base},max={max},control={control},cold={cold}")
+                let (base, max, cold, guard) = (limits.base, limits.maximum, percent(cold), percent(guard));
+                write!(f, "j9:base={base},max={max},control={control},cold={cold},guard={guard}")
             }
         }
     }
@@ -289,7 +290,7 @@ mod tests {
             "static:words=20",
             "old:base=20,max=120,hot=1%",
             "new:base=10,max=90,control=1.5%,guard=40%,trusted=3",
-            "j9:base=60,max=120,control=2%,cold=0.02%",
+            "j9:base=60,max=120,control=2%,cold=0.02%,guard=50%",
         ] {
             assert_eq!(text.parse::<Chooser>().map(|by| by.to_string()), Ok(text.to_string()));
         }

@@ -225,7 +225,12 @@ fn inlined_calls_get_credit() {
 }
 
 fn candidate(weight: u64, site_weight: u64, total: u64, size: u32, is_static: bool) -> Candidate {
-    Candidate { edge: edge(1, 2, 3), weight, site_weight, inside: 0, total, size, is_static }
+    Candidate { edge: edge(1, 2, 3), weight, site_weight, inside: 0, total, size, is_static, has_few: true }
+}
+
+/// One of many targets.
+fn many(weight: u64, site_weight: u64, total: u64, size: u32) -> Candidate {
+    Candidate { has_few: false, ..candidate(weight, site_weight, total, size, false) }
 }
 
 /// The new policy with the limits of the vectors.
@@ -282,10 +287,12 @@ fn limits_and_requirements_are_one_line() {
 /// A call that is seldom made is not cold for J9's policy if the callee makes many; for the others that changes nothing.
 #[test]
 fn what_makes_many_calls_is_not_cold() {
-    for (inside, inlined) in [(0, false), (1, false), (2, true), (1000, true)] {
+    let limits = Limits::new(60, 70, Share::percent(2)).unwrap();
+    let policy = Policy::J9 { limits, cold: Policy::J9_COLD, guard: Share::percent(50) };
+    for (inside, inlined) in [(0, false), (2, false), (3, true), (1000, true)] {
         for (weight, site_weight) in [(0, 0), (1, 1)] {
             let candidate = Candidate { inside, ..candidate(weight, site_weight, 10_000, 60, true) };
-            assert_eq!(Policy::J9.decide(&candidate).is_inlined(), inlined, "{candidate:?}");
+            assert_eq!(policy.decide(&candidate).is_inlined(), inlined, "{candidate:?}");
             assert!(!LINE.decide(&candidate).is_inlined());
             assert!(!Policy::OLD.decide(&candidate).is_inlined());
         }
@@ -293,7 +300,7 @@ fn what_makes_many_calls_is_not_cold() {
     // A callee that is larger than static heuristics allow must be called often itself, and so must one with a guard.
     for (size, is_static) in [(61, true), (60, false)] {
         let candidate = Candidate { inside: 5000, ..candidate(1, 1, 10_000, size, is_static) };
-        assert!(!Policy::J9.decide(&candidate).is_inlined());
+        assert!(!policy.decide(&candidate).is_inlined());
     }
 }
 
@@ -316,11 +323,22 @@ fn decisions_have_reasons() {
         (LINE, candidate(40, 100, 1000, 5, false), "no more than 40 % of the samples of its site"),
         (trust, candidate(9, 9, 100, 21, true), "beyond the limit of 20 bytecodes"),
         (trust, candidate(9, 9, 100, 5, false), "several targets, and no samples of this one"),
-        (Policy::J9, candidate(0, 0, 1000, 5, true), "the site has less than 0.02 % of all weight"),
-        (Policy::J9, candidate(1, 1, 1000, 60, true), "within the limit of 70 bytecodes"),
-        (Policy::J9, candidate(9, 9, 1000, 65, true), "for its size the edge needs 1 % of all weight"),
-        (Policy::J9, candidate(10, 10, 1000, 65, true), "within the limit of 70 bytecodes"),
+        (Policy::J9, candidate(0, 0, 1000, 5, true), "the site has less than 0.03 % of all weight"),
+        (Policy::J9, candidate(1, 1, 1000, 20, true), "within the limit of 70 bytecodes"),
+        (Policy::J9, candidate(1, 1, 1000, 45, true), "for its size the edge needs 0.15 % of all weight"),
+        (Policy::J9, candidate(2, 2, 1000, 45, true), "within the limit of 70 bytecodes"),
         (Policy::J9, candidate(500, 500, 1000, 71, false), "beyond the limit of 70 bytecodes"),
+        (Policy::J9, candidate(20, 200, 1000, 20, false), "within the limit of 70 bytecodes"),
+        (Policy::J9, many(100, 200, 1000, 20), "no more than 50 % of the samples of its site"),
+        (Policy::J9, many(101, 200, 1000, 20), "within the limit of 70 bytecodes"),
+        // How many targets there are is no matter where there is only one, or for the other policies.
+        (
+            Policy::J9,
+            Candidate { is_static: true, ..many(100, 200, 1000, 20) },
+            "within the limit of 70 bytecodes",
+        ),
+        (LINE, many(90, 200, 1000, 20), "within the limit of 120 bytecodes"),
+        (Policy::OLD, many(20, 200, 1000, 20), "within the limit of 120 bytecodes"),
     ] {
         let decision = policy.decide(&candidate);
         assert_eq!(decision.reason.to_string(), reason, "{}", policy.name());

@@ -74,7 +74,8 @@ impl<'a> Decider<'a> {
         let node = region.node(site.call);
         let local = site.local * share;
         let is_cold = self.judge.is_cold(site, share);
-        Asked { caller: node.inline, pc: node.pc, function, local, is_cold, is_only: false }
+        let has_few = site.targets.as_ref().is_some_and(|targets| count(targets) <= self.limits.few_targets);
+        Asked { caller: node.inline, pc: node.pc, function, local, is_cold, is_only: false, has_few }
     }
 
     fn decision(

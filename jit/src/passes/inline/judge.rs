@@ -28,6 +28,8 @@ pub struct Asked {
     pub is_cold: bool,
     /// The call has no other targets.
     pub is_only: bool,
+    /// The call has so few possible targets that all are tested for without asking the profile.
+    pub has_few: bool,
 }
 
 /// What is known of a callee's code.
@@ -170,6 +172,7 @@ impl<'a> Judge<'a> {
             total: calls.total(),
             size: words as u32,
             is_static: asked.is_only,
+            has_few: asked.has_few,
         };
         let decision = policy.decide(&candidate);
         match decision.is_inlined() {

@@ -41,7 +41,7 @@ fn words_of_profiling(model: &Model) -> Vec<i32> {
     let stubs = [Stub::CountPath, Stub::PlantForest, Stub::GrowForest, Stub::SamplePath, Stub::Trace]
         .map(|stub| model.context.stub(stub));
     let words = [model.context.counters, model.context.path];
-    let forest = [model.context.forest_nodes, model.context.forest_next];
+    let forest = [model.context.forest_nodes, model.context.forest_steps];
     words.into_iter().chain(forest).chain(stubs).collect()
 }
 

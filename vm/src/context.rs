@@ -8,6 +8,7 @@ use crate::layout::Header;
 use crate::loader::ReceiverCell;
 use crate::vm::Machinery;
 use holloway_profilers::kblpp::Addresses;
+use holloway_profilers::stream::TableAddress;
 use std::sync::atomic::AtomicI32;
 
 /// Prologues and epilogues take their yieldpoint if the control word is not zero, loop headers only if it is
@@ -105,7 +106,7 @@ impl Default for Context {
             stubs: Stub::addresses(),
             native_limit: std::ptr::null(),
             counters: std::ptr::null_mut(),
-            forest: Addresses { nodes: std::ptr::null_mut(), next: std::ptr::null() },
+            forest: Addresses { nodes: std::ptr::null_mut(), steps: TableAddress::empty() },
             path: NO_PATH,
             blocks_left: u64::MAX,
             exit_place: 0,

@@ -285,7 +285,7 @@ impl Register<'_> {
             ops.push(Op::HashPath(table));
         }
         if let Some(roots) = self.roots {
-            ops.push(if first { Op::PlantForest(roots) } else { Op::GrowForest(roots) });
+            ops.push(if first { Op::PlantForest(roots) } else { Op::GrowForest });
         }
         if let Some(windows) = self.windows {
             ops.push(Op::HashWindow { windows, first });

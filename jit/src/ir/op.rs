@@ -339,7 +339,7 @@ pub enum Op {
     /// `(number)`: the first path of an activation has ended and goes into the k-slab forest. Where roots are remembered.
     PlantForest(Roots),
     /// `(number)`: a path has ended and goes into the k-slab forest, below those that ended before in this activation.
-    GrowForest(Roots),
+    GrowForest,
     /// `(number)`: a path has ended; the window of the last paths of this activation is counted in a hash table. `first`: it has none in front.
     HashWindow {
         /// The table, and how windows are numbered.
@@ -518,7 +518,7 @@ impl Op {
                 | CountPath(_)
                 | HashPath(_)
                 | PlantForest(_)
-                | GrowForest(_)
+                | GrowForest
                 | HashWindow { .. }
                 | SamplePath
                 | Trace(_)

@@ -66,6 +66,7 @@ const PLAIN: &[Op] = &[
     Op::CheckBounds,
     Op::CheckDivisor,
     Op::CheckLength,
+    Op::GrowForest,
     Op::SamplePath,
     Op::Entered,
 ];
@@ -167,7 +168,6 @@ fn detailed(word: &str, names: &Names<'_>, c: &mut Cursor<'_>) -> Read<Op> {
         }
         "hash_path" => Op::HashPath(c.number()?),
         "plant_forest" => Op::PlantForest(roots(c)?),
-        "grow_forest" => Op::GrowForest(roots(c)?),
         "first_window" => Op::HashWindow { windows: windows(c)?, first: true },
         "hash_window" => Op::HashWindow { windows: windows(c)?, first: false },
         _ => return Err(format!("there is no operation `{word}`")),

@@ -161,7 +161,7 @@ mnemonics! {
     CountPath(_) => "count_path",
     HashPath(_) => "hash_path",
     PlantForest(_) => "plant_forest",
-    GrowForest(_) => "grow_forest",
+    GrowForest => "grow_forest",
     HashWindow { first: true, .. } => "first_window",
     HashWindow { first: false, .. } => "hash_window",
     SamplePath => "sample_path",
@@ -370,7 +370,7 @@ impl Printer<'_> {
             }
             Op::Yieldpoint(kind) => yield_kind(kind).to_string(),
             Op::SetPath(number) | Op::AddPath(number) | Op::Path(number) => number.to_string(),
-            Op::PlantForest(roots) | Op::GrowForest(roots) => format!("{}+{}", roots.first, roots.count),
+            Op::PlantForest(roots) => format!("{}+{}", roots.first, roots.count),
             Op::HashWindow { windows, .. } => {
                 let (cells, numbers) = (windows.cells, windows.numbers);
                 format!("{cells} of {}x{}", numbers.k(), numbers.digit())

@@ -8,7 +8,8 @@ use super::function::Lowering;
 use crate::ir::{Op, Value, YieldKind};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
-use holloway_profilers::kblpp::{Activation, NodeLayout};
+use holloway_profilers::kblpp::{Activation, NodeLayout, StepLayout};
+use holloway_profilers::stream::TableAddress;
 use holloway_profilers::windows::Window;
 use holloway_vm::compiled::Stub;
 use holloway_vm::profiling::{
@@ -16,10 +17,6 @@ use holloway_vm::profiling::{
 };
 
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
-/// How many nodes behind the first child compiled code looks at before it asks the virtual machine, which will order them
-/// better.
-const SIBLINGS: u64 = 4;
-
 impl Lowering<'_, '_> {
     /// Lowers an operation of profiling.
     pub fn profiling(&mut self, op: Op, args: &[Value]) {
@@ -60,7 +57,7 @@ impl Lowering<'_, '_> {
                 self.preserving_call(Stub::CountPath, &[table, number]);
             }
             Op::PlantForest(roots) => self.plant_forest(args[0], roots),
-            Op::GrowForest(roots) => self.grow_forest(args[0], roots),
+            Op::GrowForest => self.grow_forest(args[0]),
             Op::HashWindow { windows, first } => self.hash_window(args[0], windows, first),
             Op::CountReceiver { cells, site } => {
                 let Some(displacement) = self.displacement(cells) else { return };
@@ -190,9 +187,11 @@ impl Lowering<'_, '_> {
         self.count_in_forest(found, next);
     }
 
-    /// A further step: to the first child or one of those next to it, whichever has the number of the path as its label, or to a
-    /// root if there was no other step yet. What else there may be is the virtual machine's business.
-    fn grow_forest(&mut self, number: Value, roots: Roots) {
+    /// A further step: to the first child, if it has the number of the path as its label, or where such a step led before. What else
+    /// there may be is the virtual machine's business, which knows where this one leads when it is taken again. (Looking the step up
+    /// at once would cost no mispredicted branch where paths have no order; but steps lie everywhere in memory, and first children
+    /// in a row: with large forests that is ten times slower.)
+    fn grow_forest(&mut self, number: Value) {
         let number = self.value(number);
         let Some(slot) = self.forest_cursor() else { return };
         let nodes = self.forest_nodes();
@@ -204,24 +203,19 @@ impl Lowering<'_, '_> {
         let (others, slow) = (self.new_cold_block(), self.new_cold_block());
         self.walk_if(address, first, number, found, others);
         self.switch_to(others);
-        let Some(root) = self.forest_root(number, roots) else { return };
-        let next_of =
-            self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.forest_next);
-        let second = self.next_in_forest(next_of, first);
-        let second = self.builder.ins().select(cursor, second, root);
-        let (walk, on) = (self.new_cold_block(), self.new_cold_block());
-        let left = self.constant(types::I32, SIBLINGS);
-        self.builder.ins().jump(walk, &[second.into(), left.into()]);
-        self.switch_to(walk);
-        let node = self.builder.append_block_param(walk, types::I64);
-        let left = self.builder.append_block_param(walk, types::I32);
-        let address = self.forest_node(nodes, node);
-        self.walk_if(address, node, number, found, on);
-        self.switch_to(on);
-        // Behind the last there is node 0, which has no path's label, and itself behind it.
-        let following = self.next_in_forest(next_of, node);
-        let fewer = self.builder.ins().iadd_imm_s(left, -1);
-        self.builder.ins().brif(fewer, walk, &[following.into(), fewer.into()], slow, &[]);
+        let node = self.forest_step(cursor, number, slow);
+        let its_address = self.forest_node(nodes, node);
+        let known = self.new_cold_block();
+        self.walk_if(its_address, node, number, known, slow);
+        self.switch_to(known);
+        // One that is far more frequent than the first child takes its place, which is up to the virtual machine.
+        let count = self.builder.ins().load(types::I64, PLAIN, its_address, NodeLayout::COUNT as i32);
+        let firsts = self.builder.ins().load(types::I64, PLAIN, address, NodeLayout::COUNT as i32);
+        let twice = self.builder.ins().ishl_imm_u(firsts, 1);
+        let is_more = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, count, twice);
+        let none = self.constant(types::I8, 0);
+        let is_more = self.builder.ins().select(cursor, is_more, none);
+        self.builder.ins().brif(is_more, slow, &[], found, &[its_address.into(), node.into()]);
         self.switch_to(slow);
         let version = self.constant(types::I64, u64::from(self.code) << 32);
         let end = self.builder.ins().bor(version, number);
@@ -230,11 +224,26 @@ impl Lowering<'_, '_> {
         self.count_in_forest(found, next);
     }
 
-    /// The next node with the same parent.
-    fn next_in_forest(&mut self, next_of: clif::Value, node: clif::Value) -> clif::Value {
-        let offset = self.builder.ins().ishl_imm_u(node, 2);
-        let at = self.builder.ins().iadd(next_of, offset);
-        self.builder.ins().uload32(PLAIN, at, 0)
+    /// The node to which a step led that was taken of late, or one to which another one did.
+    fn forest_step(&mut self, cursor: clif::Value, label: clif::Value, slow: clif::Block) -> clif::Value {
+        let first = self.constant(types::I64, u64::from(StepLayout::FIRST | self.code));
+        let from = self.builder.ins().select(cursor, cursor, first);
+        let label = self.builder.ins().ishl_imm_u(label, 32);
+        let key = self.builder.ins().bor(label, from);
+        let golden = self.constant(types::I64, TableAddress::GOLDEN);
+        let hash = self.builder.ins().imul(key, golden);
+        let context = &self.model.context;
+        let shift = self.builder.ins().load(types::I32, PLAIN, self.context, context.forest_shift);
+        let steps = self.builder.ins().load(types::I64, PLAIN, self.context, context.forest_steps);
+        let place = self.builder.ins().ushr(hash, shift);
+        let offset = self.builder.ins().ishl_imm_u(place, i64::from(StepLayout::SHIFT));
+        let cell = self.builder.ins().iadd(steps, offset);
+        let its = self.builder.ins().uload32(PLAIN, cell, StepLayout::FROM as i32);
+        let is_from_here = self.builder.ins().icmp(IntCC::Equal, its, from);
+        let known = self.new_cold_block();
+        self.builder.ins().brif(is_from_here, known, &[], slow, &[]);
+        self.switch_to(known);
+        self.builder.ins().uload32(PLAIN, cell, StepLayout::TO as i32)
     }
 
     /// The window of the last paths moves on by one, and is counted.
@@ -360,7 +369,7 @@ impl Lowering<'_, '_> {
         let Some(wanted) = self.model.instrumentation.paths else { return };
         let mut nodes = self.region.blocks.iter().flat_map(|block| &block.nodes);
         // Where every path is the first of its activation there is nothing to remember.
-        if wanted.forest && nodes.any(|&value| matches!(self.region.op(value), Op::GrowForest(_))) {
+        if wanted.forest && nodes.any(|&value| matches!(self.region.op(value), Op::GrowForest)) {
             let slot = self.slot::<Activation>();
             let nobody = self.constant(types::I32, u64::from(Activation::default().bits()));
             self.forest_cursor = Some(slot);

@@ -219,7 +219,7 @@ impl Lowering<'_, '_> {
             | Op::CountPath(_)
             | Op::HashPath(_)
             | Op::PlantForest(_)
-            | Op::GrowForest(_)
+            | Op::GrowForest
             | Op::HashWindow { .. }
             | Op::SamplePath
             | Op::Entered

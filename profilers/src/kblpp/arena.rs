@@ -22,7 +22,7 @@
 //! itself ([`NodeLayout`]). Bounds checks stay here, since this crate has no unsafe code.
 
 use crate::ids::PathNumber;
-use crate::stream::hash::{Map, OpenTable};
+use crate::stream::hash::{Map, OpenTable, TableAddress};
 use std::mem::offset_of;
 use std::ops::Range;
 
@@ -69,8 +69,7 @@ pub(super) struct Place {
 }
 
 /// Where in memory the parts of a node are, for compiled code that takes the frequent step by itself: to the child of
-/// the node where it was, or one next to it, whose label is the number of the path that has ended, and counts there. Node 0
-/// has no child.
+/// the node where it was, if its label is the number of the path that has ended, and counts there. Node 0 has no child.
 #[derive(Debug, Clone, Copy)]
 pub struct NodeLayout;
 
@@ -93,8 +92,8 @@ impl NodeLayout {
 pub struct Addresses {
     /// The nodes, as [`NodeLayout`] says.
     pub nodes: *mut u8,
-    /// 32 bits of each node: the number of the next one with the same parent, or 0.
-    pub next: *const u32,
+    /// Steps, as [`super::StepLayout`] says.
+    pub steps: TableAddress,
 }
 
 /// Node 0, and nodes that are not used yet.
@@ -269,8 +268,8 @@ impl Arena {
     }
 
     /// Where nodes are in memory, until one is added.
-    pub fn addresses(&mut self) -> Addresses {
-        Addresses { nodes: self.nodes.as_mut_ptr().cast(), next: self.next.as_ptr() }
+    pub fn address(&mut self) -> *mut u8 {
+        self.nodes.as_mut_ptr().cast()
     }
 
     /// A node's label.

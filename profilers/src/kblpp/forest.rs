@@ -42,6 +42,7 @@
 
 use super::arena::{Addresses, Arena, Link, NIL, Place, Siblings, Slab};
 use super::paths::PathForest;
+use super::steps::Steps;
 use crate::ids::{PathNumber, VersionId};
 use crate::stream::hash::OpenTable;
 use serde::{Deserialize, Serialize};
@@ -163,6 +164,8 @@ pub struct Forest {
     k: K,
     arena: Arena,
     roots: OpenTable<Link>,
+    /// For compiled code.
+    steps: Steps,
     hash_operations: u64,
 }
 
@@ -177,7 +180,7 @@ impl Forest {
     #[must_use]
     pub fn with_limit(k: K, nodes: usize) -> Self {
         let (arena, roots) = (Arena::new(nodes), OpenTable::new());
-        Self { k, arena, roots, hash_operations: 0 }
+        Self { k, arena, roots, steps: Steps::new(), hash_operations: 0 }
     }
 
     /// How many iterations it covers.
@@ -200,11 +203,21 @@ impl Forest {
         }
     }
 
+    /// The same for compiled code, which takes this step by itself from then on.
+    pub fn path_for_code(&mut self, activation: &mut Activation, version: VersionId, path: PathNumber) {
+        let from = activation.cursor;
+        self.path(activation, version, path);
+        if activation.cursor != NIL {
+            let arena = &self.arena;
+            self.steps.remember(from, version, activation.cursor, |node| arena.label_of(node));
+        }
+    }
+
     /// Where the nodes are in memory, until the next path: for compiled code that takes the step to the first child by itself, as
     /// [`super::NodeLayout`] says.
     #[must_use]
     pub fn addresses(&mut self) -> Addresses {
-        self.arena.addresses()
+        Addresses { nodes: self.arena.address(), steps: self.steps.address() }
     }
 
     /// Several paths of this activation have ended, one after the other: the cursors stay in registers.

@@ -16,17 +16,20 @@
 //! most two new nodes of 28 bytes per item; a hash operation per invocation. The conversion visits
 //! for each node the k levels below it, once, at the end. Measured over the same streams (`examples/kblpp_load.rs`,
 //! a million items of a loop with long runs, k = 16): 4.0 ns per item against 7.1 for a Ball-Larus hash table of our own
-//! and 7.4 for `hashbrown`. Compiled code takes the frequent step without a call ([`NodeLayout`]). Where behaviour is
-//! random every few items are a new n-gram, and making nodes costs ten times as much as any table.
+//! and 7.4 for `hashbrown`. Compiled code takes the frequent step without a call ([`NodeLayout`]), and
+//! so any step that was taken of late ([`StepLayout`]). Where behaviour is random every few items are a new n-gram, and
+//! making nodes costs ten times as much as any table.
 
 mod arena;
 mod forest;
 mod locality;
 mod naive;
 mod paths;
+mod steps;
 
 pub use arena::{Addresses, NodeLayout};
 pub use forest::{Activation, Forest, InvalidK, K, Statistics};
 pub use locality::{Ended, Layout, Touched, touched};
 pub use naive::count_ngrams;
 pub use paths::{Gram, InvalidPruning, PathForest, Pruning, Shape};
+pub use steps::StepLayout;

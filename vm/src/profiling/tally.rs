@@ -170,7 +170,7 @@ impl Tally {
     ) {
         let Some(forest) = &mut self.forest else { return };
         let is_first = *activation == Activation::default();
-        forest.path(activation, version, path);
+        forest.path_for_code(activation, version, path);
         context.forest = forest.addresses();
         if is_first
             && let Some(counters) = &self.counters

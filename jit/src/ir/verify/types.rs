@@ -182,7 +182,7 @@ impl Verifier<'_> {
             Yieldpoint(_) => (vec![Ty::Int; node.args.len().min(1)], vec![]),
             Count(_) | SetPath(_) | AddPath(_) | Trace(_) => (vec![], vec![]),
             Path(_) => (vec![], vec![Ty::Int]),
-            CountPath(_) | HashPath(_) | PlantForest(_) | GrowForest(_) | HashWindow { .. } => {
+            CountPath(_) | HashPath(_) | PlantForest(_) | GrowForest | HashWindow { .. } => {
                 (vec![Ty::Int], vec![])
             }
             Entered | Block(_) => (vec![], vec![]),

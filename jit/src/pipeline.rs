@@ -96,6 +96,7 @@ const SEQUENCE: &[&str] = &[
     "conditions",
     "simplify",
     "predication",
+    "neighbours",
     "licm",
     "gvn",
     "peeling",
@@ -112,6 +113,7 @@ const SEQUENCE: &[&str] = &[
 /// What runs after a pass that changed something: passes that few regions need, which leave work to others.
 const AFTER: &[(&str, &[&str])] = &[
     ("inversion", &["params", "gvn", "memory", "params"]),
+    ("neighbours", &["gvn", "conditions", "simplify"]),
     (
         "peeling",
         &[
@@ -201,15 +203,13 @@ impl Jit {
         request: &Request,
         look: &mut dyn FnMut(&'static str, &Region),
     ) -> Result<Option<Instrumented>, String> {
-        let wanted = &self.model.instrumentation;
-        let Some(counters) = self.model.counters.as_ref().filter(|_| wanted.is_needed()) else {
+        let model = self.model_for(request);
+        let wanted = &model.instrumentation;
+        let Some(counters) = model.counters.as_ref().filter(|_| wanted.is_needed()) else {
             return Ok(None);
         };
-        let receivers = if self.model.watched {
-            instrument::receivers::outcomes(region, &self.program)
-        } else {
-            Vec::new()
-        };
+        let receivers =
+            if model.watched { instrument::receivers::outcomes(region, &self.program) } else { Vec::new() };
         let mut instrumented = instrument::run(region, &self.program, wanted, counters, request.code.0)?;
         if let Some(paths) = &mut instrumented.paths {
             paths.receivers = receivers;

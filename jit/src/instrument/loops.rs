@@ -65,8 +65,7 @@ pub fn single_paths(region: &mut Region, shape: &Shape, frequencies: &Frequencie
         // A path may end in a block only once.
         let ends_path = yieldpoint(region, from, YieldKind::Loop).is_some();
         let serves_another = loops.iter().any(|other: &SinglePath| other.preheader == from);
-        // A block on the edge would also do, but what is computed in front of the branch and used on both ways would be computed on
-        // both, as soon as Cranelift finds no use above.
+        // A block on the edge would also do, but a jump more for it, where the other way is the one that falls through.
         let serves = mostly && !ends_path && !serves_another && from != Region::ENTRY;
         let preheader = if serves { from } else { split(region, from, number) };
         loops.push(SinglePath { preheader, blocks, yields });

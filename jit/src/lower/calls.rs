@@ -107,8 +107,7 @@ impl Lowering<'_, '_> {
             MethodTable::Class(_, slot) => self.model.virtual_displacement(slot),
             MethodTable::Interface(interface, number) => self.model.interface_displacement(interface, number),
         };
-        let flags = PLAIN.with_readonly();
-        self.builder.ins().load(types::I64, flags, record, displacement)
+        self.builder.ins().load(types::I64, PLAIN, record, displacement)
     }
 
     /// Calls a method through its slot. An error that comes out of it arrives at a landing pad, which leaves compiled

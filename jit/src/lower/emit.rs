@@ -54,7 +54,9 @@ impl Target {
     fn isa(verify: bool, layout: bool) -> Result<OwnedTargetIsa, String> {
         let mut flags = settings::builder();
         let settings = [
-            ("opt_level", "speed"),
+            // Its optimizer would compute everything as late as it can, but loads where they stand: where many loads go into one sum,
+            // all of them wait in the frame. What it is good for beyond that, the passes and the lowering do.
+            ("opt_level", "none"),
             ("preserve_frame_pointers", "true"),
             ("unwind_info", "false"),
             ("enable_verifier", if verify { "true" } else { "false" }),

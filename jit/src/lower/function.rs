@@ -4,7 +4,7 @@ use super::exits::{ExitKey, OpenExit};
 use super::order::{Heat, weights::weights};
 use super::sharing::Sharing;
 use crate::frequency::{Counts, Frequencies};
-use crate::ir::{BlockId, InlineId, Op, Region, RegionEntry, Shape, Terminator, Ty, Value};
+use crate::ir::{Arith, BlockId, InlineId, Op, Region, RegionEntry, Shape, Terminator, Ty, Value};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{
     self as clif, AbiParam, BlockArg, Function, InstBuilder, MemFlagsData, Signature, SourceLoc,
@@ -110,6 +110,8 @@ pub(super) struct Lowering<'a, 'b> {
     pub signatures: FixedMap<Vec<clif::Type>, clif::SigRef>,
     /// Constants of the block that is being filled.
     pub constants: FixedMap<(clif::Type, u64), clif::Value>,
+    /// What else was made anew there, see [`Lowering::is_made_anew`].
+    anew: FixedMap<Value, clif::Value>,
     pub addresses: BTreeSet<u64>,
     pub location_numbers: FixedMap<Origin, u32>,
     pub locations: Vec<Origin>,
@@ -125,10 +127,8 @@ pub(super) struct Lowering<'a, 'b> {
     pub window: Option<clif::StackSlot>,
     /// Where it has its place in a trace.
     pub trace_frame: Option<clif::StackSlot>,
-    /// The path register.
-    pub path_register: Option<clif::StackSlot>,
-    /// By which of two names the last addition went to it.
-    pub path_name: i32,
+    /// The address of the path register, if there is one.
+    pub path_register: Option<clif::Value>,
     pub refusal: Option<Refusal>,
 }
 
@@ -172,6 +172,7 @@ pub fn lower(
         sharing,
         signatures: FixedMap::default(),
         constants: FixedMap::default(),
+        anew: FixedMap::default(),
         addresses: BTreeSet::new(),
         location_numbers: FixedMap::default(),
         locations: Vec::new(),
@@ -182,7 +183,6 @@ pub fn lower(
         window: None,
         trace_frame: None,
         path_register: None,
-        path_name: 0,
         refusal: None,
     };
     lowering.run();
@@ -297,6 +297,7 @@ impl Lowering<'_, '_> {
     pub fn switch_to(&mut self, block: clif::Block) {
         self.builder.switch_to_block(block);
         self.constants.clear();
+        self.anew.clear();
         let (inline, pc) = self.made_at.get(&block).copied().unwrap_or(self.at);
         self.locate(inline, pc);
     }
@@ -357,6 +358,14 @@ impl Lowering<'_, '_> {
             Op::Str(string) => self.constant(types::I64, self.model.string(string)),
             Op::Float(bits) => self.constant(types::F64, bits),
             Op::Path(more) => self.path(more),
+            _ if self.is_made_anew(value) => match self.anew.get(&value) {
+                Some(&made) => made,
+                None => {
+                    let made = self.computed(value);
+                    self.anew.insert(value, made);
+                    made
+                }
+            },
             _ => match self.values[value.index()] {
                 Some(value) => value,
                 None => {
@@ -365,6 +374,18 @@ impl Lowering<'_, '_> {
                 }
             },
         }
+    }
+
+    /// Is this made in each block where it is used, as constants are: one instruction with a constant. So it needs no
+    /// register, or a place in memory, where its operand is alive as well, and nobody computes what only exits need.
+    /// Of a chain of such, only the first is: others would make all that is before them anew, too.
+    pub fn is_made_anew(&self, value: Value) -> bool {
+        let has_constant = |value: Value| {
+            let node = self.region.node(value);
+            matches!(node.op, Op::Arith(Arith::Add | Arith::And | Arith::Or | Arith::Xor))
+                && self.region.int(node.args[1]).is_some_and(|constant| i32::try_from(constant).is_ok())
+        };
+        has_constant(value) && !has_constant(self.region.node(value).args[0])
     }
 
     /// The same as a word (or float): how it is passed and stored.

@@ -15,31 +15,17 @@ const CLASS: i32 = 4;
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
 
 impl Lowering<'_, '_> {
-    /// Flags for what never changes while its object lives.
-    fn constant_part(&self, object: Value) -> MemFlagsData {
-        let flags = PLAIN.with_readonly();
-        // Where the object is known by its type alone, the load may be moved in front of everything that does not compute the
-        // reference; behind a check, it must stay behind the check.
-        if self.region.unchecked(object) == object && self.region.op(object) != Op::Assume {
-            flags.with_can_move()
-        } else {
-            flags
-        }
-    }
-
     /// The class of an object, as the offset of its record.
     pub fn class_of(&mut self, object: Value) -> clif::Value {
-        let flags = self.constant_part(object);
         let address = self.value(object);
-        self.builder.ins().load(types::I32, flags, address, CLASS)
+        self.builder.ins().load(types::I32, PLAIN, address, CLASS)
     }
 
     /// The address of an object's class record.
     pub fn class_record(&mut self, object: Value) -> clif::Value {
         let offset = self.class_of(object);
         let offset = self.builder.ins().uextend(types::I64, offset);
-        let flags = PLAIN.with_readonly().with_can_move();
-        let table = self.builder.ins().load(types::I64, flags, self.context, self.model.context.classes);
+        let table = self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.classes);
         self.builder.ins().iadd(table, offset)
     }
 
@@ -50,9 +36,8 @@ impl Lowering<'_, '_> {
         let args = &node.args;
         match node.op {
             Op::Length => {
-                let flags = self.constant_part(args[0]);
                 let array = self.value(args[0]);
-                Some(self.builder.ins().load(types::I64, flags, array, LENGTH as i32))
+                Some(self.builder.ins().load(types::I64, PLAIN, array, LENGTH as i32))
             }
             Op::LoadField(_, field) => {
                 let object = self.value(args[0]);
@@ -111,8 +96,7 @@ impl Lowering<'_, '_> {
     }
 
     fn globals(&mut self) -> clif::Value {
-        let flags = PLAIN.with_readonly().with_can_move();
-        self.builder.ins().load(types::I64, flags, self.context, self.model.context.globals)
+        self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.globals)
     }
 
     fn element_address(&mut self, kind: ElementKind, array: clif::Value, index: clif::Value) -> clif::Value {
@@ -161,7 +145,6 @@ impl Lowering<'_, '_> {
 
     fn new_object(&mut self, value: Value, class: ClassId) -> clif::Value {
         let model = *self.model.class(class);
-        let class_offset = self.constant(types::I64, model.offset as u64);
         let join = self.new_block();
         let object = self.builder.append_block_param(join, types::I64);
         let slow = self.new_cold_block();
@@ -173,6 +156,7 @@ impl Lowering<'_, '_> {
         }
         self.switch_to(slow);
         self.store_place(value, Reason::Memory.name());
+        let class_offset = self.constant(types::I64, model.offset as u64);
         self.preserving_call(Stub::Allocate, &[class_offset]);
         self.finish_allocation(value, join);
         object
@@ -181,8 +165,7 @@ impl Lowering<'_, '_> {
     /// Takes a cell from a run and goes to `join` with it; to `slow` if there is none.
     fn bump(&mut self, size_class: usize, cell: usize, class: u32, slow: clif::Block, join: clif::Block) {
         const RUN: usize = size_of::<holloway_vm::heap::Run>();
-        let flags = PLAIN.with_readonly().with_can_move();
-        let runs = self.builder.ins().load(types::I64, flags, self.context, self.model.context.runs);
+        let runs = self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.runs);
         let (current, limit) = ((size_class * RUN) as i32, (size_class * RUN + 8) as i32);
         let at = self.builder.ins().load(types::I64, PLAIN, runs, current);
         let end = self.builder.ins().load(types::I64, PLAIN, runs, limit);
@@ -210,8 +193,6 @@ impl Lowering<'_, '_> {
         let node = self.region.node(value);
         let (length, model) = (node.args[0], *self.model.class(class));
         let element = self.program.classes[class.index()].element().unwrap_or(Element::Int);
-        let words = self.value(length);
-        let class_offset = self.constant(types::I64, model.offset as u64);
         let join = self.new_block();
         let array = self.builder.append_block_param(join, types::I64);
         let slow = self.new_cold_block();
@@ -230,10 +211,14 @@ impl Lowering<'_, '_> {
                 self.builder.ins().store(PLAIN, n, cell, LENGTH as i32);
                 self.builder.ins().jump(join, &[cell.into()]);
             }
-            None => self.bump_array(words, element.size(), model.offset, slow, join),
+            None => {
+                let length = self.value(length);
+                self.bump_array(length, element.size(), model.offset, slow, join);
+            }
         }
         self.switch_to(slow);
         self.store_place(value, Reason::Memory.name());
+        let (class_offset, words) = (self.constant(types::I64, model.offset as u64), self.value(length));
         self.preserving_call(Stub::AllocateArray, &[class_offset, words]);
         self.finish_allocation(value, join);
         array
@@ -261,16 +246,14 @@ impl Lowering<'_, '_> {
             }
             _ => self.builder.ins().iadd_imm_s(length, ELEMENTS as i64 / 8),
         };
-        let constant = PLAIN.with_readonly();
         let table = self.constant(types::I64, self.model.size_classes());
         let entry = self.builder.ins().iadd(table, words);
-        let size_class = self.builder.ins().uload8(types::I64, constant, entry, 0);
+        let size_class = self.builder.ins().uload8(types::I64, PLAIN, entry, 0);
         let sizes = self.constant(types::I64, self.model.cell_sizes());
         let entry = self.builder.ins().ishl_imm_u(size_class, 2);
         let entry = self.builder.ins().iadd(sizes, entry);
-        let cell = self.builder.ins().uload32(constant, entry, 0);
-        let flags = PLAIN.with_readonly().with_can_move();
-        let runs = self.builder.ins().load(types::I64, flags, self.context, self.model.context.runs);
+        let cell = self.builder.ins().uload32(PLAIN, entry, 0);
+        let runs = self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.runs);
         let distance = self.builder.ins().ishl_imm_u(size_class, 4);
         let run = self.builder.ins().iadd(runs, distance);
         let at = self.builder.ins().load(types::I64, PLAIN, run, 0);

@@ -2,11 +2,12 @@
 //!
 //! What matters here was measured (the decisions and their numbers are in ARCHITECTURE.md):
 //!
-//! * the second target of a conditional branch falls through and decides what is hoisted: it is the one that stays in the loop;
+//! * the second target of a conditional branch falls through: it is the one that stays in the loop;
 //! * what is rarely executed is in cold blocks, and everything called from there preserves all registers, so that the hot path keeps
 //!   its values in registers;
 //! * values that only exits need are stored into the context in the exit, one exit for each place and reason;
-//! * memory that does not change is marked read-only;
+//! * Cranelift's optimizer is off: instructions stay where the passes put them; what it would choose better is chosen here (quotients
+//!   by constants, sums with a constant in each block that uses them);
 //! * calls go through a slot in the method; an error coming out of a call arrives at a landing pad, so that the normal return costs nothing.
 //!
 //! | file | what it does |
@@ -15,6 +16,7 @@
 //! | `aside` | blocks that run seldom and stand behind the others |
 //! | `profiling` | counters, the path register, ends of paths |
 //! | `values` | nodes that compute |
+//! | `division` | quotients and remainders by constants |
 //! | `memory` | fields, elements, allocation, barriers |
 //! | `calls` | calls, natives, yieldpoints |
 //! | `natives` | natives of which the frequent case is done in line |
@@ -25,6 +27,7 @@
 
 mod aside;
 mod calls;
+mod division;
 pub mod emit;
 mod exits;
 pub mod function;

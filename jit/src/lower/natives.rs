@@ -41,7 +41,7 @@ impl Lowering<'_, '_> {
         let slow = self.new_cold_block();
         let longer = self.builder.ins().icmp_imm_s(IntCC::NotEqual, count, 1);
         self.leave_if(longer, slow);
-        let length = self.builder.ins().load(types::I64, PLAIN.with_readonly(), text, LENGTH as i32);
+        let length = self.builder.ins().load(types::I64, PLAIN, text, LENGTH as i32);
         let outside = self.builder.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, from, length);
         self.leave_if(outside, slow);
         let address = self.builder.ins().iadd(text, from);
@@ -52,7 +52,7 @@ impl Lowering<'_, '_> {
         let table = self.constant(types::I64, table);
         let distance = self.builder.ins().ishl_imm_u(byte, 3);
         let entry = self.builder.ins().iadd(table, distance);
-        let character = self.builder.ins().load(types::I64, PLAIN.with_readonly(), entry, 0);
+        let character = self.builder.ins().load(types::I64, PLAIN, entry, 0);
         self.builder.ins().jump(join, &[character.into()]);
         self.switch_to(slow);
         let made = self.call_native(value, Native::Substring)?;

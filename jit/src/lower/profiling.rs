@@ -31,17 +31,12 @@ impl Lowering<'_, '_> {
                 self.builder.ins().store(PLAIN, number, register, 0);
             }
             Op::AddPath(more) => {
-                // The three become one instruction, as they are as wide as the word. Two names for its place take turns: by a
-                // single one, Cranelift would keep what was added in a register and store it again at the next addition. (One
-                // name for each addition would need an instruction each, before the loop.)
-                let slot = self.path_slot();
-                self.path_name ^= 1;
-                let name = self.path_name;
-                let register = self.builder.ins().stack_addr(types::I64, slot, name);
-                let number = self.builder.ins().load(types::I32, PLAIN, register, -name);
+                // The three become one instruction, as they are as wide as the word.
+                let register = self.path_register();
+                let number = self.builder.ins().load(types::I32, PLAIN, register, 0);
                 let more = self.builder.ins().iconst(types::I32, more & 0xffff_ffff);
                 let number = self.builder.ins().iadd(number, more);
-                self.builder.ins().store(PLAIN, number, register, -name);
+                self.builder.ins().store(PLAIN, number, register, 0);
             }
             Op::CountPath(first) => {
                 let number = self.value(args[0]);
@@ -135,15 +130,10 @@ impl Lowering<'_, '_> {
         self.switch_to(next);
     }
 
-    fn path_slot(&mut self) -> clif::StackSlot {
-        let slot = self.path_register.unwrap_or_else(|| self.slot::<u32>());
-        self.path_register = Some(slot);
-        slot
-    }
-
+    /// Its address, which is made where the function begins: each use of it contains the address itself, but each time it is
+    /// made there would be an instruction for it, too.
     fn path_register(&mut self) -> clif::Value {
-        let slot = self.path_slot();
-        self.builder.ins().stack_addr(types::I64, slot, 0)
+        self.path_register.unwrap_or_else(|| unreachable!("made where the activation begins"))
     }
 
     /// Room in the frame for a value.
@@ -367,6 +357,12 @@ impl Lowering<'_, '_> {
     /// happened yet.
     pub fn begin_activation(&mut self) {
         let Some(wanted) = self.model.instrumentation.paths else { return };
+        let has_register =
+            |&value: &Value| matches!(self.region.op(value), Op::SetPath(_) | Op::AddPath(_) | Op::Path(_));
+        if self.region.blocks.iter().flat_map(|block| &block.nodes).any(has_register) {
+            let slot = self.slot::<u32>();
+            self.path_register = Some(self.builder.ins().stack_addr(types::I64, slot, 0));
+        }
         let mut nodes = self.region.blocks.iter().flat_map(|block| &block.nodes);
         // Where every path is the first of its activation there is nothing to remember.
         if wanted.forest && nodes.any(|&value| matches!(self.region.op(value), Op::GrowForest)) {

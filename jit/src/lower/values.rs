@@ -64,10 +64,8 @@ impl Lowering<'_, '_> {
                 let word = self.builder.ins().load(ty, MemFlagsData::trusted(), frame, 8 * register as i32);
                 self.value_of_word(node.ty, word)
             }
-            Op::Arith(op) => {
-                let (a, b) = (self.value(args[0]), self.value(args[1]));
-                self.arith(op, a, b)
-            }
+            Op::Arith(_) if self.is_made_anew(value) => return,
+            Op::Arith(_) => self.computed(value),
             Op::Div | Op::Rem => self.divide(node.op == Op::Div, args[0], args[1]),
             Op::FloatArith(op) => {
                 let (a, b) = (self.value(args[0]), self.value(args[1]));
@@ -259,7 +257,15 @@ impl Lowering<'_, '_> {
         reference
     }
 
-    fn arith(&mut self, op: Arith, a: clif::Value, b: clif::Value) -> clif::Value {
+    /// The result of arithmetic.
+    pub fn computed(&mut self, value: Value) -> clif::Value {
+        let node = self.region.node(value);
+        let Op::Arith(op) = node.op else { unreachable!("only sums and the like are made anew") };
+        if op == Arith::Sub && self.region.int(node.args[0]) == Some(0) {
+            let b = self.value(node.args[1]);
+            return self.builder.ins().ineg(b);
+        }
+        let (a, b) = (self.value(node.args[0]), self.value(node.args[1]));
         match op {
             Arith::Add => self.builder.ins().iadd(a, b),
             Arith::Sub => self.builder.ins().isub(a, b),
@@ -275,17 +281,17 @@ impl Lowering<'_, '_> {
 
     /// Division by what is known not to be zero. The machine's division traps for the one quotient that does not fit.
     fn divide(&mut self, quotient: bool, dividend: Value, divisor: Value) -> clif::Value {
-        let (a, b) = (self.value(dividend), self.value(divisor));
+        let a = self.value(dividend);
         match self.region.int(self.region.unchecked(divisor)) {
             Some(-1) => {
                 return if quotient { self.builder.ins().ineg(a) } else { self.constant(types::I64, 0) };
             }
             Some(0) => return self.constant(types::I64, 0),
-            Some(_) => {
-                return if quotient { self.builder.ins().sdiv(a, b) } else { self.builder.ins().srem(a, b) };
-            }
+            Some(1) => return if quotient { a } else { self.constant(types::I64, 0) },
+            Some(divisor) => return self.divide_by(quotient, a, divisor),
             None => {}
         }
+        let b = self.value(divisor);
         let (special, general, join) = (self.new_cold_block(), self.new_block(), self.new_block());
         let result = self.builder.append_block_param(join, types::I64);
         let minus_one = self.builder.ins().icmp_imm_s(IntCC::Equal, b, -1);
@@ -370,7 +376,7 @@ impl Lowering<'_, '_> {
         self.unless_null(reference, |this, object| {
             let record = this.class_record(object);
             let (table, bit) = this.model.interface_bit(interface);
-            let flags = MemFlagsData::trusted().with_readonly();
+            let flags = MemFlagsData::trusted();
             let bits = this.builder.ins().load(types::I64, flags, record, table);
             let word = this.builder.ins().load(types::I64, flags, bits, (bit / 64 * 8) as i32);
             let word = this.builder.ins().ushr_imm_u(word, (bit % 64) as i64);
@@ -397,7 +403,7 @@ impl Lowering<'_, '_> {
                 self.switch_to(next);
             }
         }
-        let flags = MemFlagsData::trusted().with_readonly();
+        let flags = MemFlagsData::trusted();
         let length = holloway_vm::layout::LENGTH as i32;
         let (n, m) = (
             self.builder.ins().load(types::I64, flags, x, length),

@@ -6,8 +6,7 @@
 //!
 //! A check of a reference that always passes becomes `assume`: its result still stands for what the place guarantees, so
 //! what depends on it stays below the branch that made it true. A check of a number is replaced by its operand; what
-//! needs its guarantee must be proved anew where it is moved to (see [`super::licm`]). It pays most in loops over arrays;
-//! Cranelift knows none of these.
+//! needs its guarantee must be proved anew where it is moved to (see [`super::licm`]). It pays most in loops over arrays.
 //!
 //! Facts are about the region as it was, and one test may be known because of another that goes, too. That is
 //! sound: reasons always lie earlier in the execution than what they are reasons for.

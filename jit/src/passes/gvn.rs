@@ -9,8 +9,7 @@
 //! reference is replaced by any value of it, checked before, whose type says as much; if that one's type does not fit in
 //! other ways, the check becomes an `assume` in its place. Checks of numbers and guards are replaced by the same one before.
 //!
-//! It pays because inlining brings the same null and class checks, lengths and index computations together; Cranelift's
-//! own numbering cannot merge checks, which are branches to it.
+//! It pays because inlining brings the same null and class checks, lengths and index computations together.
 //!
 //! Invariant of the walk: of the table's entries only those count whose block dominates the current one; when the
 //! walk has left a subtree it never comes back, so an entry that does not dominate may be overwritten or dropped.

@@ -11,8 +11,7 @@
 //!   executed in the first round anyway. If it is executed in each round but perhaps not before the loop is left, or is
 //!   itself a speculation, a guard of [`Reason::Predicate`] goes before it, so that the loop is compiled without when that fails.
 //!
-//! Cranelift moves pure operations and nothing else: checks are branches to it. It pays in every loop over an array or
-//! with a field of `this`.
+//! It pays in every loop over an array or with a field of `this`.
 //!
 //! Nothing moves out of blocks that are never executed. Everything is decided before anything changes.
 //! Linear in the size of the region times the depth of its loops, but for proofs and comparisons with stores of the same kind.

@@ -13,6 +13,7 @@ pub mod inline;
 pub mod inversion;
 pub mod licm;
 pub mod memory;
+pub mod neighbours;
 pub mod params;
 pub mod peeling;
 pub mod predication;
@@ -67,6 +68,7 @@ pub const ALL: &[Pass] = &[
     Pass { name: "inline", run: inline::run },
     Pass { name: "stores", run: |region, _, _| crate::build::stores::relax(region) },
     Pass { name: "gvn", run: gvn::run },
+    Pass { name: "neighbours", run: neighbours::run },
     Pass { name: "conditions", run: conditions::run },
     Pass { name: "memory", run: memory::run },
     Pass { name: "escape", run: escape::run },

@@ -32,7 +32,7 @@ const MOST_TRIALS: u32 = 40;
 const MOST_BOUNDS: usize = 4;
 
 /// Constants in guards are nearer to zero than this, so that sums with lengths do not wrap.
-const MOST_OFFSET: i64 = 1 << 40;
+pub(super) const MOST_OFFSET: i64 = 1 << 40;
 
 /// The pass.
 pub fn run(region: &mut Region, input: &Input<'_>, _: &mut Notes) -> bool {

@@ -136,6 +136,7 @@ impl<'a> Facts<'a> {
                 let (index, length) = (node.args[0], node.args[1]);
                 self.compare(Cond::Lt, index, length, implied);
                 relations::at_least(self, index, 0, implied);
+                self.unsigned_sum(self.term(index), self.term(length), -1, implied);
                 // There is an index below it.
                 relations::at_least(self, length, 1, implied);
             }

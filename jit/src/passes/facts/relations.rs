@@ -1,6 +1,7 @@
 //! Facts on integers: a value compared with another one, or zero, plus a constant. And what a condition implies.
 
 use super::Facts;
+use super::ranges::MOST_ELEMENTS;
 use super::references::TypeFact;
 use crate::ir::{Cond, Op, Ty, Value};
 
@@ -168,6 +169,22 @@ impl Facts<'_> {
         if self.range_of(b).is_some_and(|range| range.low >= 0) {
             less_or_equal(a, b, offset, implied);
             less_or_equal((None, 0), a, 0, implied);
+            self.unsigned_sum(a, b, offset, implied);
+        }
+    }
+
+    /// `0 <= a <= b + offset`, where `a` is a sum with a constant: that is so of whole numbers, too, if `b` and the constant
+    /// are too small for a sum that wraps to be there.
+    pub(super) fn unsigned_sum(&self, a: Term, b: Term, offset: i64, implied: &mut Vec<Implied>) {
+        let is_small = |number: i64| number.unsigned_abs() <= MOST_ELEMENTS as u64;
+        if let (Some(value), 0) = a
+            && let Some((base, add)) = self.sum(value)
+            && self.range_of(b).is_some_and(|range| is_small(range.high))
+            && is_small(add)
+            && is_small(offset)
+        {
+            less_or_equal((Some(base), add), b, offset, implied);
+            less_or_equal((None, 0), (Some(base), add), 0, implied);
         }
     }
 }

@@ -10,8 +10,7 @@
 //! if the object was just made, or by a new parameter of the block where ways with different values meet. The last is
 //! also what carries a field around a loop without loading it again. A store of the value that is already there goes.
 //!
-//! It pays because calls kill what is known, so after inlining much is known that was not before; Cranelift forwards
-//! loads only within what it can see of addresses and has no parameters for different values.
+//! It pays because calls kill what is known, so after inlining much is known that was not before.
 //!
 //! Invariant: a replacement dominates the load, because values are known only where they are defined on all ways.
 //! Linear but for the number of locations known at a time, which every store to one of the same kind looks through.

@@ -1,5 +1,5 @@
 //! Which checks leave at which place: the files in `tests/sharing`. Section `leaves` has a line for each check, and each end that
-//! leaves: its state, and the one at which it leaves.
+//! leaves: its state, and the one at which it leaves; a second section is there if it is another one where edges are counted.
 
 mod support;
 
@@ -10,22 +10,23 @@ use support::{Sections, check_files, lines, program};
 #[test]
 fn checks_leave_where_expected() {
     check_files("sharing", |sections| {
-        let leaves = run(sections)?;
+        let (leaves, counted) = (run(sections, false)?, run(sections, true)?);
         sections.set("leaves", Some(&leaves));
+        sections.set("leaves where edges are counted", Some(&*counted).filter(|counted| *counted != leaves));
         Ok(())
     });
 }
 
-fn run(sections: &Sections) -> Result<String, String> {
+fn run(sections: &Sections, counts_edges: bool) -> Result<String, String> {
     let program = program(sections)?;
     let text = sections.get("region").ok_or("there is no section `region`")?;
     let region = ir::parse(text, &program).map_err(|error| format!("region: {error}"))?;
     ir::verify(&region, &program).map_err(|errors| lines("region", &errors))?;
-    Ok(leaves(&region))
+    Ok(leaves(&region, counts_edges))
 }
 
-fn leaves(region: &Region) -> String {
-    let sharing = Sharing::of(region, &region.shape());
+fn leaves(region: &Region, counts_edges: bool) -> String {
+    let sharing = Sharing::of(region, &region.shape(), counts_edges);
     let mut text = String::new();
     let mut line = |what: String, state: ir::StateId, reason: ir::Reason| {
         let at = sharing.of_exit(state, reason);

@@ -8,6 +8,10 @@
 //! Nothing that can be seen: no stores but into objects made in between (those are made again), no calls, no yieldpoints. In
 //! loops, a value is not kept alive only for that: the earlier state must not name more than one that the later does not.
 //!
+//! An object that is made later than the program makes it has the state of where it is made there, perhaps in front of a branch that was
+//! passed since. To leave at that is right, but the interpreter takes the branch again; so where edges are counted, other checks
+//! do not leave at states of objects.
+//!
 //! What an exit says about an assumption (which one was wrong) stays that of its own state.
 
 use crate::ir::{BlockId, Op, Reason, Region, Shape, StateId, StateKind, Terminator, Value};
@@ -17,6 +21,8 @@ pub struct Sharing {
     instead: Vec<StateId>,
     /// The blocks of states that others give way to.
     blocks: Vec<BlockId>,
+    /// Executions of edges are counted.
+    counts_edges: bool,
 }
 
 /// How far a way through the region has come since a state.
@@ -33,10 +39,11 @@ const KEPT_IN_LOOPS: usize = 1;
 const KEPT: usize = 8;
 
 impl Sharing {
-    /// Decides for all states of a region.
-    pub fn of(region: &Region, shape: &Shape) -> Sharing {
+    /// Decides for all states of a region, in which executions of edges are counted or not.
+    pub fn of(region: &Region, shape: &Shape, counts_edges: bool) -> Sharing {
         let instead = (0..region.states.len() as u32).map(StateId).collect();
-        let mut sharing = Sharing { instead, blocks: vec![Region::ENTRY; region.states.len()] };
+        let blocks = vec![Region::ENTRY; region.states.len()];
+        let mut sharing = Sharing { instead, blocks, counts_edges };
         let mut ends: Vec<Since> = vec![Since::default(); region.blocks.len()];
         for &block in shape.graph.reverse_postorder() {
             let mut before = shape.graph.predecessors(block);
@@ -65,8 +72,9 @@ impl Sharing {
     fn block(&mut self, region: &Region, block: BlockId, since: &mut Since, kept: usize) {
         for &value in &region.block(block).nodes {
             let node = region.node(value);
+            let makes = matches!(node.op, Op::New(_) | Op::NewArray(_)) && !self.counts_edges;
             if let Some(state) = node.state
-                && (node.op.is_check() || matches!(node.op, Op::New(_) | Op::NewArray(_)))
+                && (node.op.is_check() || makes)
             {
                 self.meet(region, block, state, since, kept);
             }

@@ -106,10 +106,12 @@ impl ProfileArguments {
         self.hot.clone()
     }
 
-    /// PEP with its usual parameters, unless it is asked for.
+    /// PEP with its usual parameters, unless it is asked for; in a version of code of its own, if others let it.
     pub fn add_pep(&mut self) -> Result<(), Stop> {
-        if self.options()?.pep.is_none() {
-            self.specs.extend("pep".parse::<ProfileSpec>());
+        let options = self.options()?;
+        if options.pep.is_none() {
+            let spec = if options.lets_pep_take_turns() { "pep:code=turns" } else { "pep" };
+            self.specs.extend(spec.parse::<ProfileSpec>());
         }
         Ok(())
     }

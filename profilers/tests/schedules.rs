@@ -343,3 +343,24 @@ fn adversary_of_the_cbs_paper() {
         assert_eq!(adversary(samples, stride, Kinds::CALLS), counts, "({samples},{stride})");
     }
 }
+
+/// A client that rests has no window; others have theirs, and it has one with the first tick after.
+#[test]
+fn who_rests_has_no_window() {
+    let client = |kinds| Client { kinds, parameters: window(Shape::Simplified, 2, 1) };
+    let mut schedule = Schedule::new(&[client(Kinds::PATH_ENDS), client(Kinds::PROLOGUES)]).unwrap();
+    schedule.tick();
+    assert_eq!(schedule.reach(YieldKind::Header).map(|decision| decision.verdict(0)), Some(Verdict::Take));
+    schedule.rest(0, true);
+    assert!(!schedule.window(0).is_open());
+    // The word follows with the next yieldpoint: only the calls' window is open.
+    assert_eq!(schedule.reach(YieldKind::Header).map(|decision| decision.verdict(0)), Some(Verdict::Skip));
+    assert_eq!(schedule.word(), Word::Calls);
+    schedule.tick();
+    let decision = schedule.reach(YieldKind::Header).unwrap();
+    assert_eq!((decision.verdict(0), schedule.window(0).counts().windows), (Verdict::Skip, 1));
+    schedule.rest(0, false);
+    schedule.tick();
+    assert_eq!(schedule.reach(YieldKind::Header).map(|decision| decision.verdict(0)), Some(Verdict::Take));
+    assert_eq!(schedule.window(0).counts().windows, 2);
+}

@@ -117,6 +117,22 @@ fn what_changes_faster_than_code_can_follow_is_left_alone() {
 }
 
 #[test]
+fn pep_has_code_of_its_own_if_others_let_it() {
+    let asked = |flags: &[&str]| {
+        let seen = run(&format!("turns{}", flags.len()), 4, 300_000, flags);
+        seen.err.lines().filter(|line| line.contains("marked") && line.contains("PEP looked there")).count()
+    };
+    assert!(asked(&["--continuous"]) >= 2);
+    assert!(asked(&["--profile", "pep:code=turns", "--tier", "o2"]) >= 2, "without anybody who follows");
+    assert_eq!(asked(&["--continuous", "--profile", "pep"]), 0);
+    assert_eq!(asked(&["--continuous", "--profile", "blpp", "--profile", "edges"]), 0);
+    let program = crate::process::file(&folder("turns_refused"), "phases.hol", "fn main() {}\n");
+    let refused = holloway(&["run", "--profile", "pep:code=turns", "--profile", "blpp", &program]);
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    assert!(refused.err.contains("leave code=turns out"), "{}", refused.err);
+}
+
+#[test]
 fn it_is_about_code_that_may_be_made_again() {
     let refused = |flags: &[&str], why: &str| {
         let seen = holloway(&[&["run", "--continuous"], flags, &["nothing.hol"]].concat());

@@ -33,7 +33,7 @@ impl Mode {
 const INTERPRETED: &[&str] = &["tail", "loop", "gc-stress", "virtual-timer"];
 
 /// The modes with virtual time, besides the one that is named after it.
-const VIRTUAL: &[&str] = &["profiled", "profiled-deopt-7", "burst", "subpaths", "versions"];
+const VIRTUAL: &[&str] = &["profiled", "profiled-deopt-7", "burst", "subpaths", "versions", "turns"];
 
 /// All modes. The first is the one whose results `BLESS` writes down.
 pub const MODES: &[Mode] = &[
@@ -55,6 +55,7 @@ pub const MODES: &[Mode] = &[
     Mode { name: "burst", apply: burst },
     Mode { name: "subpaths", apply: subpaths },
     Mode { name: "versions", apply: versions },
+    Mode { name: "turns", apply: turns },
 ];
 
 /// The mode of this name.
@@ -172,6 +173,16 @@ fn versions(options: &mut VmOptions) {
     options.timer = TimerSource::Virtual(37);
     let spec = "osp:skip=versions,rate=3,stretch=100".parse().expect("a profiler");
     options.profile.add(spec).expect("each once");
+}
+
+/// Code follows what PEP sees in looks, in a version of the code of its own.
+fn turns(options: &mut VmOptions) {
+    compiled(options, Level::O2);
+    options.tiers.continuous = true;
+    options.timer = TimerSource::Virtual(11);
+    for spec in ["pep:code=turns,samples=5,stride=3", "cbs"] {
+        options.profile.add(spec.parse().expect("a profiler")).expect("each once");
+    }
 }
 
 fn profile(options: &mut VmOptions) {

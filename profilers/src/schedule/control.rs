@@ -58,6 +58,8 @@ pub struct Schedule {
     ticked: bool,
     /// A thread switch has been asked for that has not happened.
     switch: bool,
+    /// Bit i: client i rests.
+    resting: u32,
     coalesced: u64,
 }
 
@@ -76,7 +78,7 @@ impl Schedule {
             return Err(ParameterError(format!("{count} samplers on one timer: there may be 0..={most}")));
         }
         let clients = clients.iter().map(|client| (client.kinds, Window::new(client.parameters))).collect();
-        Ok(Self { clients, word: Word::None, ticked: false, switch: false, coalesced: 0 })
+        Ok(Self { clients, word: Word::None, ticked: false, switch: false, resting: 0, coalesced: 0 })
     }
 
     /// The timer has ticked: from here on every yieldpoint is taken.
@@ -102,7 +104,7 @@ impl Schedule {
         let mut takes = 0;
         let mut word = Word::None;
         for (position, (kinds, window)) in self.clients.iter_mut().enumerate() {
-            if ticked {
+            if ticked && self.resting >> position & 1 == 0 {
                 window.tick();
             }
             if is_opportunity(position, *kinds) && window.opportunity() == Verdict::Take {
@@ -139,6 +141,15 @@ impl Schedule {
     #[inline]
     pub fn reach(&mut self, kind: YieldKind) -> Option<Decision> {
         self.word.takes(kind).then(|| self.yieldpoint(kind))
+    }
+
+    /// A client rests, or does so no longer: while it does, ticks do not open its window, and an open one is closed. For a client that
+    /// can tell that there are no opportunities for it, so that yieldpoints are not taken in vain.
+    pub fn rest(&mut self, client: usize, rests: bool) {
+        self.resting = self.resting & !(1 << client) | u32::from(rests) << client;
+        if rests {
+            self.clients[client].1.close();
+        }
     }
 
     /// What the control word must be now.

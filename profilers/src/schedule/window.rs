@@ -303,6 +303,11 @@ impl Window {
         };
     }
 
+    /// No more samples of this window.
+    pub fn close(&mut self) {
+        self.remaining = 0;
+    }
+
     /// An opportunity has come.
     #[inline]
     pub fn opportunity(&mut self) -> Verdict {

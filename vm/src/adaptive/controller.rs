@@ -16,6 +16,7 @@ use super::watcher;
 use crate::compiled::library::{ask, ask_again, start};
 use crate::compiled::method_order;
 use crate::compiled::past::{interpreted_profile, past_profile};
+use crate::compiled::versions::ask_for_counterparts;
 use crate::compiled::{Entry, Level};
 use crate::timer::{TimerSource, VIRTUAL_NANOSECONDS};
 use crate::vm::Machinery;
@@ -79,6 +80,9 @@ pub(crate) fn tick(vm: &mut Machinery) {
     }
     for code in watcher::tick(vm) {
         ask_again(vm, code);
+    }
+    if vm.profiling.looks() == Some(true) {
+        ask_for_counterparts(vm);
     }
     method_order::tick(vm);
     if !listens(vm) {

@@ -1,7 +1,8 @@
 //! The watcher: code follows the program's phases.
 //!
 //! Compiled code remembers the branches that it was made for, and how often they went which way ([`Bias`]), and which methods
-//! its calls through tables reached ([`SiteBias`]). PEP samples paths all the time, and CBS calls; every few ticks the watcher
+//! its calls through tables reached ([`SiteBias`]). PEP samples paths, all the time or in looks now and then
+//! ([`ProfileOptions::pep_takes_turns`](crate::profiling::ProfileOptions::pep_takes_turns)), and CBS calls; every few ticks of that the watcher
 //! takes what was sampled since the last time, a window. Where the branches or receivers of a piece of code went other ways in
 //! two windows one after the other, its profile is out of date: it is made again, for the program as it is now (Bond and McKinley 2005, section 6.5: continuous profiles, with what they leave
 //! open, when to use them).
@@ -12,7 +13,7 @@
 //! be inlined there.)
 
 use crate::compiled::{CallWeights, Entry, Level, ReachedMethods};
-use crate::profiling::{Behaviour, ReceiverWindow};
+use crate::profiling::{Behaviour, LOOK, ReceiverWindow};
 use crate::vm::Machinery;
 use holloway_bytecode::FunctionId;
 use holloway_profilers::calls::{CallGraph, CallSite};
@@ -21,8 +22,8 @@ use holloway_profilers::{BranchId, MethodId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// Ticks in a window. With the usual 20 ms and 64 samples a tick: 80 ms, 256 paths.
-const WINDOW: usize = 4;
+/// Ticks in a window, half a look. With the usual 20 ms and 64 samples a tick: 80 ms, 256 paths.
+const WINDOW: usize = LOOK as usize / 2;
 /// A branch counts for what it does in a window from so many executions on.
 pub(crate) const FEWEST_EXECUTIONS: u64 = 16;
 /// Code whose branches were seen less often in a window is not judged: so little time is not worth compiling for.
@@ -37,6 +38,10 @@ const AS_EXPECTED: f64 = 0.2;
 const NEARLY_ALWAYS: f64 = 0.92;
 /// The most windows that code has to stay.
 const LONGEST_STAY: u64 = 256;
+/// So many ticks in front of two windows say whether what a branch does is new.
+const BEFORE: usize = 12;
+/// From so many of them on, something was not by chance.
+const SOME: usize = 2;
 
 /// A branch that code was made for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -151,9 +156,19 @@ fn fewest(biases: &[Bias], window: &Window) -> Option<u64> {
     (executions >= FEWEST_IN_CODE).then_some(fewest)
 }
 
+/// Did a branch do what it does now in some of the ticks before, and something else in others. The few moments of a window may happen
+/// to be alike in a program that does several things by turns.
+fn is_by_turns<'a>(now: &[u64], before: impl Iterator<Item = &'a [u64]>) -> bool {
+    let expected: Vec<u32> = now.iter().map(|&count| u32::try_from(count).unwrap_or(u32::MAX)).collect();
+    let often_enough = before.filter(|arms| arms.iter().sum::<u64>() >= FEWEST_EXECUTIONS);
+    let drifts: Vec<f64> = often_enough.map(|arms| distance(&expected, arms)).collect();
+    let count = |holds: &dyn Fn(f64) -> bool| drifts.iter().filter(|&&drift| holds(drift)).count();
+    count(&|drift| drift < AS_EXPECTED) >= SOME && count(&|drift| drift >= DRIFT) >= SOME
+}
+
 /// How far a branch or a call of a piece of code is from what the code was made for in two windows one after the other, 0 to 1: that for
 /// which it is most, for one that decides where control goes is often among many that only turn loops. A branch that in one
-/// of the ticks did what was expected is not out of date. Nothing if too little was seen.
+/// of the ticks did what was expected is not out of date, nor one that did what it does now by turns before. Nothing if too little was seen.
 fn drift(
     biases: &[Bias],
     sites: &[SiteBias],
@@ -164,9 +179,14 @@ fn drift(
     let in_both = |drift: &dyn Fn(&Behaviour, u64) -> Option<f64>| {
         Some(drift(&windows[0].paths, fewest[0])?.min(drift(&windows[1].paths, fewest[1])?))
     };
+    let (before, now) = (ticks.len().saturating_sub(2 * WINDOW), &windows[0].paths.edges);
     let comes_and_goes = |bias: &Bias| {
-        let mut drifts = ticks.iter().filter_map(|tick| bias.drift(&tick.edges, FEWEST_EXECUTIONS));
+        let mut drifts = ticks.range(before..).filter_map(|tick| bias.drift(&tick.edges, FEWEST_EXECUTIONS));
         drifts.any(|drift| drift < AS_EXPECTED)
+            || is_by_turns(
+                now.arms(bias.branch),
+                ticks.range(..before).map(|tick| tick.edges.arms(bias.branch)),
+            )
     };
     let branches = biases.iter().filter(|bias| !comes_and_goes(bias));
     let of_branches = branches.filter_map(|bias| in_both(&|seen, fewest| bias.drift(&seen.edges, fewest)));
@@ -187,7 +207,7 @@ struct Stay {
 /// What is known of the recent past.
 #[derive(Default)]
 pub(crate) struct Watcher {
-    /// What was done in each of the last ticks, those of two windows.
+    /// What was done in each of the last ticks: those of two windows, and some before.
     ticks: VecDeque<Behaviour>,
     /// Ticks of this window so far.
     ticks_of_window: usize,
@@ -214,7 +234,7 @@ impl Watcher {
 
     /// A tick, with what was done since the last one; `calls` gives all samples of calls so far. True if a window ends with it.
     fn tick(&mut self, behaviour: Behaviour, calls: impl FnOnce() -> CallGraph) -> bool {
-        if self.ticks.len() == 2 * WINDOW {
+        if self.ticks.len() == 2 * WINDOW + BEFORE {
             self.ticks.pop_front();
         }
         self.ticks.push_back(behaviour);
@@ -293,6 +313,9 @@ pub(crate) struct OutOfDate {
 
 /// The timer ticked. Gives what is to be made again.
 pub(crate) fn tick(vm: &mut Machinery) -> Vec<OutOfDate> {
+    if vm.profiling.looks() == Some(false) {
+        return Vec::new();
+    }
     let Some(mut watcher) = vm.compiled.watcher.take() else { return Vec::new() };
     let mut found = Vec::new();
     let behaviour = vm.profiling.take_recent();
@@ -306,6 +329,9 @@ pub(crate) fn tick(vm: &mut Machinery) -> Vec<OutOfDate> {
         }
         vm.compiled.statistics.adaptive.windows += 1;
         found.iter().for_each(|code| watcher.made_again(code.function, code.entry));
+        if !found.is_empty() {
+            vm.profiling.changed();
+        }
     }
     vm.compiled.watcher = Some(watcher);
     found
@@ -416,6 +442,19 @@ mod tests {
             }
         }
         times
+    }
+
+    #[test]
+    fn what_was_done_by_turns_before_is_nothing_new() {
+        let of = |before: &[[u64; 2]]| is_by_turns(&[0, 100], before.iter().map(<[u64; 2]>::as_slice));
+        assert!(of(&[[50, 0], [0, 50], [50, 0], [1, 49]]));
+        assert!(!of(&[[50, 0]; 12]), "a new phase");
+        assert!(!of(&[[0, 50]; 12]), "what was expected is wrong, all the time");
+        assert!(
+            !of(&[[50, 0], [50, 0], [0, 50], [0, 2], [0, 15]]),
+            "once is by chance, and a few executions say nothing"
+        );
+        assert!(!of(&[]));
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub(super) unsafe extern "C" fn yieldpoint(ctx: *mut Context, _: u64, _: u64, fr
         || !valid
         || switches != vm.statistics.thread_switches
         || super::library::is_superseded(vm, place)
-        || super::library::is_wrong_version(vm, place)
+        || super::versions::is_wrong_version(vm, place)
         || super::library::wants_exit(vm)) as u64;
 }
 

@@ -1,6 +1,7 @@
 //! From the interpreter into compiled code: methods and loops that were executed often are thought about, and where
-//! there is code, it is entered. While blocks are counted in a stretch (`crate::profiling`), that is the second version, which
-//! tells of them; it is made when stretches came to a place a few times.
+//! there is code, it is entered. In a stretch or a look (`crate::profiling`) that is the second version, which
+//! counts what the first does not; it is made when stretches or looks came to a place a few times. In a look, but not in a stretch, the
+//! first serves where there is no second.
 
 use super::library::{ask, ask_version, install_finished};
 use super::{CodeId, Entry, Level, LogEvent, enter, report};
@@ -39,10 +40,13 @@ pub(crate) fn hot_loop(vm: *mut Machinery, machine: &mut Machine, often: bool) -
         install_finished(vm);
         let marked = vm.profiling.enters_marked();
         let entry = Entry::Loop(pc);
-        if !marked && vm.compiled.code(function, entry, false).is_none() {
+        let serves = !marked || vm.profiling.looks().is_some();
+        if serves && vm.compiled.code(function, entry, false).is_none() {
             consider_loop(vm, function, pc, often);
         }
-        let Some(id) = vm.compiled.code(function, entry, marked) else { return true };
+        let plain = vm.compiled.code(function, entry, false).filter(|_| serves);
+        let code = if marked { vm.compiled.code(function, entry, true).or(plain) } else { plain };
+        let Some(id) = code else { return true };
         let Some(object) = vm.compiled.map.get(id) else { return true };
         let address = object.address;
         // SAFETY: a frame has a header, which says how many calls may nest above it.
@@ -76,11 +80,11 @@ pub(crate) fn loop_has_code(vm: &mut Machinery, pc: *const u64, asks: bool) -> b
     vm.compiled.functions[function.index()].loops.contains_key(&pc)
 }
 
-/// In a stretch, a sample so often wants code that tells of blocks until it is made.
+/// In a stretch or a look, a place so often wants code that tells of blocks until it is made.
 const WANTED: u32 = 16;
 
-/// The thread stands at a loop header, or at the beginning of a method, in a stretch: the code there that tells of blocks. If there is
-/// none, it is asked for in time.
+/// The thread stands at a loop header, or at the beginning of a method, in a stretch or a look: the second version of the code there. If
+/// there is none, it is asked for in time; in a look only if there is a first.
 fn marked_code(vm: &mut Machinery, function: FunctionId, entry: Entry) -> Option<CodeId> {
     let level_of = |vm: &mut Machinery, entry| {
         let code = vm.compiled.code(function, entry, false)?;
@@ -88,6 +92,9 @@ fn marked_code(vm: &mut Machinery, function: FunctionId, entry: Entry) -> Option
     };
     // As the other version, which may have come to a higher level meanwhile; or that in whose code the loop is inlined.
     let plain = level_of(vm, entry).or_else(|| level_of(vm, Entry::Method));
+    if plain.is_none() && vm.profiling.looks().is_some() {
+        return None;
+    }
     let level = plain.or(vm.compiled.options.level).unwrap_or(Level::O2);
     let known = vm.compiled.code(function, entry, true);
     let first = match entry {
@@ -153,7 +160,8 @@ pub(crate) fn enter_method(vm: *mut Machinery, machine: &mut Machine) -> bool {
             false => Some(vm.code.compiled(function)),
             true => marked_code(vm, function, Entry::Method)
                 .and_then(|id| vm.compiled.map.get(id))
-                .map(|object| object.address),
+                .map(|object| object.address)
+                .or_else(|| vm.profiling.looks().map(|_| vm.code.compiled(function))),
         };
         let Some(address) = address.filter(|_| has_native_room(vm)) else {
             machine.pc = vm.code.address(function, 0);

@@ -228,7 +228,8 @@ pub(super) fn leave_caller(vm: &mut Machinery, frame: *const u64) {
         if address != stubs::enter_return()
             && let Some(object) = vm.compiled.map.find(address)
         {
-            match object.landing(address).filter(|_| vm.profiling.leaves(object.marked)) {
+            let (id, landing) = (object.id, object.landing(address));
+            match landing.filter(|_| super::versions::is_to_be_left(vm, id)) {
                 Some(landing) => *returns = landing as u64,
                 None => vm.profiling.compiled_code_runs(),
             }

@@ -44,7 +44,7 @@ pub(super) struct FunctionState {
     /// How often the back edges of a loop left the interpreter, and at which number it is thought about.
     pub(super) steps: BTreeMap<u32, (u32, u32)>,
     /// The highest level that was asked for.
-    requested: BTreeMap<Entry, Level>,
+    pub(super) requested: BTreeMap<Entry, Level>,
     refused: BTreeSet<Entry>,
 }
 
@@ -59,8 +59,10 @@ pub(crate) struct CompiledState {
     pub(super) held: Vec<u64>,
     pub(super) area: Option<CodeArea>,
     pub(super) functions: Vec<FunctionState>,
-    /// The same for the versions that tell of blocks, if there are two of everything.
-    marked: Vec<FunctionState>,
+    /// The same for the second versions, if there are two of everything.
+    pub(super) marked: Vec<FunctionState>,
+    /// Code for which a second version was asked for in a look.
+    pub(super) paired: BTreeSet<CodeId>,
     /// How often a sample wanted such a version where there was none.
     pub(super) wanted: BTreeMap<(FunctionId, Entry), u32>,
     /// The level of the code that was left last for a sample.
@@ -101,6 +103,7 @@ impl CompiledState {
             area: None,
             functions: std::iter::repeat_with(FunctionState::default).take(functions).collect(),
             marked: Vec::new(),
+            paired: BTreeSet::new(),
             wanted: BTreeMap::new(),
             left: None,
             compiler: None,
@@ -120,7 +123,7 @@ impl CompiledState {
     }
 
     /// What is known of a function, for one of the two versions of its code.
-    fn state(&mut self, function: FunctionId, marked: bool) -> &mut FunctionState {
+    pub(super) fn state(&mut self, function: FunctionId, marked: bool) -> &mut FunctionState {
         if marked && self.marked.is_empty() {
             self.marked.resize_with(self.functions.len(), FunctionState::default);
         }
@@ -500,11 +503,6 @@ pub(super) fn is_valid(vm: &Machinery, place: u64) -> bool {
     vm.compiled.map.get(CodeId((place >> 32) as u32)).is_some_and(|object| object.valid)
 }
 
-/// Is the code of a place to be left, because blocks are counted and it does not tell of them, or the other way round.
-pub(super) fn is_wrong_version(vm: &Machinery, place: u64) -> bool {
-    vm.compiled.map.get(CodeId((place >> 32) as u32)).is_some_and(|code| vm.profiling.leaves(code.marked))
-}
-
 /// Has the code of a place been replaced by code at a higher level.
 pub(super) fn is_superseded(vm: &Machinery, place: u64) -> bool {
     vm.compiled.map.get(CodeId((place >> 32) as u32)).is_some_and(|object| object.superseded)
@@ -595,6 +593,10 @@ fn invalidate(vm: &mut Machinery, id: CodeId) {
         return leave::leave_frames(vm, id);
     }
     let first = vm.compiled.options.loop_steps;
+    if marked && let Some(plain) = vm.compiled.code(function, entry, false) {
+        vm.compiled.paired.remove(&plain);
+    }
+    vm.profiling.changed();
     let state = vm.compiled.state(function, marked);
     state.requested.remove(&entry);
     match entry {

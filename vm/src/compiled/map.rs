@@ -15,7 +15,7 @@ pub struct CodeObject {
     pub entry: Entry,
     /// How.
     pub level: Level,
-    /// It is the version that tells of blocks: entered only while these are counted.
+    /// It is the second version, which is entered only while it is wanted: in stretches of blocks, or in looks of PEP.
     pub marked: bool,
     /// Its first byte.
     pub address: *const u8,

@@ -15,6 +15,7 @@
 //! | `options` | how the tiers are used |
 //! | `hot` | from the interpreter into code |
 //! | `library` | asking for code, installing it, throwing it away |
+//! | `versions` | two versions of code, for subpaths and for PEP |
 //! | `past` | what compilers are told of the past |
 //! | `report`, `perf_map` | numbers, log lines, names for `perf` |
 
@@ -38,6 +39,7 @@ pub mod profile;
 mod report;
 pub mod request;
 mod stubs;
+pub(crate) mod versions;
 
 pub use block_order::{BlockOrder, Counted, GivenEdges};
 pub use call_weights::{CallWeights, GivenCalls};

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::heap::{self, LARGEST_CELL};
 use crate::layout::ClassRecord;
 use crate::loader::Method;
-use crate::profiling::{BlockInstrumentation, CounterNumbers, Instrumentation};
+use crate::profiling::{CounterNumbers, Instrumentation};
 use crate::vm::Machinery;
 use holloway_bytecode::{ClassId, FunctionId, InterfaceId, Native, StringId};
 use std::mem::offset_of;
@@ -196,8 +196,8 @@ pub struct Model {
     pub counters: Option<Arc<CounterNumbers>>,
     /// If blocks are told: the number of the first block of each method.
     pub blocks: Option<Arc<[u32]>>,
-    /// The same if they are told by a second version of the code only.
-    marked_blocks: Option<Arc<[u32]>>,
+    /// What the second version of code counts, if there is one, and the blocks if it tells of them.
+    marked: Option<(Instrumentation, Option<Arc<[u32]>>)>,
 }
 
 impl Model {
@@ -214,6 +214,9 @@ impl Model {
             ClassModel { offset: vm.classes.offset(id), last: record.last, size, cell }
         };
         let program = &vm.program;
+        let blocks_for = |wanted: Instrumentation| wanted.blocks.and_then(|_| vm.profiling.first_blocks());
+        let instrumentation = vm.profiling.instrumentation();
+        let marked = vm.profiling.marked_instrumentation();
         Model {
             context: ContextOffsets {
                 control: offset_of!(Context, control) as i32,
@@ -248,21 +251,19 @@ impl Model {
             method_entry: offset_of!(Method, entry) as i32,
             yieldpoints: vm.compiled.options.yieldpoints,
             watched: vm.compiled.watcher.is_some(),
-            instrumentation: vm.profiling.instrumentation(),
+            instrumentation,
             counters: vm.profiling.counter_numbers(),
-            blocks: vm.profiling.instrumentation().blocks.and_then(|_| vm.profiling.first_blocks()),
-            marked_blocks: vm.profiling.has_versions().then(|| vm.profiling.first_blocks()).flatten(),
+            blocks: blocks_for(instrumentation),
+            marked: marked.map(|marked| (marked, blocks_for(marked))),
         }
     }
 
-    /// The model for the second version of code, which counts blocks down and calls other code that does; nothing if there is one version
-    /// only.
+    /// The model for the second version of code, which counts what the first does not and calls other code that does; nothing if there
+    /// is one version only.
     pub fn marked(&self) -> Option<Model> {
-        let blocks = self.marked_blocks.clone()?;
-        let instrumentation =
-            Instrumentation { blocks: Some(BlockInstrumentation::Decrement), ..self.instrumentation };
+        let (instrumentation, blocks) = self.marked.clone()?;
         let method_entry = offset_of!(Method, marked) as i32;
-        Some(Model { instrumentation, blocks: Some(blocks), method_entry, ..self.clone() })
+        Some(Model { instrumentation, blocks, method_entry, ..self.clone() })
     }
 
     /// A class.

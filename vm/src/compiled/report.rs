@@ -120,7 +120,10 @@ pub(super) fn version(level: Level, marked: bool) -> String {
 /// Why something is compiled.
 pub(super) fn reason(vm: &Machinery, request: &Request, urgency: Urgency) -> String {
     if request.marked {
-        return "samples of subpaths came there".into();
+        return match vm.profiling.looks() {
+            Some(_) => "PEP looked there".into(),
+            None => "samples of subpaths came there".into(),
+        };
     }
     if vm.compiled.options.replay.is_some() {
         return "the advice names it".into();

@@ -106,7 +106,7 @@ fn change_tier(ctx: *mut Context, mut machine: Machine, why: Slow) -> bool {
 /// The method that the call at the machine's place enters has been entered often.
 fn hot_method(vm: &mut Machinery, machine: &Machine) {
     let function = vm.code.function_of(called(machine));
-    match vm.profiling.in_burst() {
+    match vm.profiling.in_burst() && vm.profiling.looks().is_none() {
         // It is interpreted for a sample only; perhaps its code is part of that of its callers.
         true => vm.code.lower_threshold(function),
         false => hot::hot_method(vm, function),

@@ -66,7 +66,7 @@ pub use recorder::{
     BlockPlace, CollectedSubpaths, CollectedTraces, Moved, SampledSubpaths, TraceMoment, TraceReader,
     region_graphs,
 };
-pub(crate) use recorder::{Event, Recorder, Surprise};
+pub(crate) use recorder::{Event, LOOK, Recorder, Surprise};
 pub use spec::{
     Backend, BtbOptions, CallsAt, CbsOptions, IcacheOptions, LengthLaw, OneShotOptions, OspAgeing,
     OspOptions, PepOptions, ProfileOptions, ProfileSpec, Snapshots, SubpathOptions, SubpathSkip, Weights,

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `edges` | exact counts of the outcomes of branches in compiled code |
 //! | `blpp[:storage=array\|hash]` | exact counts of Ball-Larus paths |
-//! | `pep[:samples=64,stride=17,schedule=simplified,placement=smart,skip=round-robin,overrun=ignore,seed=0]` | PEP: sampled paths and edges |
+//! | `pep[:samples=64,stride=17,schedule=simplified,placement=smart,code=all,skip=round-robin,overrun=ignore,seed=0]` | PEP: sampled paths and edges |
 //! | `kblpp:k=8` | exact counts of paths over k iterations |
 //! | `kroy:k=2` | the same by numbers of windows of k paths, counted in a hash table at each end of a path |
 //! | `calls` | exact counts of calls, in all tiers |
@@ -17,7 +17,9 @@
 //!
 //! Each key is a line of a profiler's table below; the error messages are made from these lines.
 
-use super::instrument::{CacheInstrumentation, Instrumentation, PathInstrumentation, Storage};
+use super::instrument::{
+    BlockInstrumentation, CacheInstrumentation, Instrumentation, PathInstrumentation, Storage,
+};
 use crate::compiled::Level;
 use holloway_profilers::kblpp::K;
 use holloway_profilers::paths::Placement;
@@ -73,6 +75,8 @@ pub struct PepOptions {
     pub window: Parameters,
     /// Where the additions to the path register are.
     pub placement: Placement,
+    /// They are in a second version of compiled code, which takes turns with one that has none.
+    pub turns: bool,
 }
 
 /// How calls are sampled.
@@ -178,6 +182,7 @@ const PROFILERS: &[(&str, &[(&str, &str)])] = &[
             ("stride", "a number from 1 to 4294967295"),
             ("schedule", "`simplified`, `arnold-grove` or `timer`"),
             ("placement", "`smart`, `naive` or `hot`"),
+            ("code", "`all` or `turns`"),
             ("skip", "`round-robin`, `random` or `jikes`"),
             ("overrun", "`ignore`, `restart` or `cancel`"),
             ("seed", "a number"),
@@ -255,6 +260,9 @@ const ANSWERS: &[(&str, bool)] = &[("no", false), ("yes", true)];
 /// The words for placements.
 const PLACEMENTS: &[(&str, Placement)] =
     &[("smart", Placement::Smart), ("naive", Placement::Naive), ("hot", Placement::Hot)];
+
+/// The words for which code has PEP's instrumentation.
+const CODE: &[(&str, bool)] = &[("all", false), ("turns", true)];
 
 /// The words for yieldpoints of calls.
 const CALLS_AT: &[(&str, CallsAt)] = &[("prologue", CallsAt::Prologue), ("both", CallsAt::Both)];
@@ -383,7 +391,8 @@ impl FromStr for ProfileSpec {
 
 fn pep(keys: &Keys<'_>) -> Result<PepOptions, String> {
     let window = window(keys, Shape::Simplified, SAMPLES, STRIDE)?;
-    Ok(PepOptions { window, placement: keys.one_of("placement", PLACEMENTS, Placement::Smart)? })
+    let placement = keys.one_of("placement", PLACEMENTS, Placement::Smart)?;
+    Ok(PepOptions { window, placement, turns: keys.one_of("code", CODE, false)? })
 }
 
 fn cbs(keys: &Keys<'_>) -> Result<CbsOptions, String> {
@@ -443,9 +452,10 @@ impl Display for ProfileSpec {
             ProfileSpec::Edges => f.write_str("edges"),
             ProfileSpec::Blpp(Storage::Array) => f.write_str("blpp:storage=array"),
             ProfileSpec::Blpp(Storage::Hash) => f.write_str("blpp:storage=hash"),
-            ProfileSpec::Pep(PepOptions { window, placement }) => {
+            ProfileSpec::Pep(PepOptions { window, placement, turns }) => {
                 f.write_str("pep:")?;
-                write_window(f, window, &format!("placement={}", word(PLACEMENTS, *placement)))
+                write_window(f, window, &format!("placement={}", word(PLACEMENTS, *placement)))?;
+                f.write_str(if *turns { ",code=turns" } else { "" })
             }
             ProfileSpec::Kblpp(k) => write!(f, "kblpp:k={}", k.get()),
             ProfileSpec::Kroy(k) => write!(f, "kroy:k={}", k.get()),
@@ -517,25 +527,46 @@ impl ProfileOptions {
         all.into_iter().flatten().collect()
     }
 
-    /// Are there two versions of compiled code, of which one tells of blocks.
-    pub fn has_versions(&self) -> bool {
-        self.osp.is_some_and(|osp| osp.skip == SubpathSkip::Versions)
+    /// Does code with PEP's instrumentation take turns with code without.
+    pub fn pep_takes_turns(&self) -> bool {
+        self.pep.is_some_and(|pep| pep.turns)
     }
 
-    /// What compiled code must count for them. All path profilers share one numbering: PEP's placement is that of all.
-    pub fn instrumentation(&self) -> Instrumentation {
+    /// Can PEP's instrumentation be in a second version of the code only: nobody else wants to see all paths, or the interpreter.
+    pub fn lets_pep_take_turns(&self) -> bool {
+        let paths = self.blpp.is_some() || self.kblpp.is_some() || self.kroy.is_some() || self.traced;
+        let moves = self.btb.is_some_and(|btb| !btb.backend.is_native());
+        !paths && !moves && self.subpaths.is_none() && self.osp.is_none()
+    }
+
+    /// What the second version of compiled code counts, if there are two.
+    pub fn marked_instrumentation(&self) -> Option<Instrumentation> {
+        let plain = self.instrumentation();
+        if self.pep_takes_turns() {
+            return Some(Instrumentation { paths: self.paths(), ..plain });
+        }
+        let by_stretches = self.osp.is_some_and(|osp| osp.skip == SubpathSkip::Versions);
+        by_stretches.then_some(Instrumentation { blocks: Some(BlockInstrumentation::Decrement), ..plain })
+    }
+
+    /// What is done with paths, where anything is.
+    fn paths(&self) -> Option<PathInstrumentation> {
         let counted = self.blpp.is_some() || self.kblpp.is_some() || self.kroy.is_some();
-        let paths = (counted || self.pep.is_some()).then(|| PathInstrumentation {
+        (counted || self.pep.is_some()).then(|| PathInstrumentation {
             placement: self.pep.map_or(Placement::Smart, |pep| pep.placement),
             exact: self.blpp,
             forest: self.kblpp.is_some(),
             windows: self.kroy,
             sampled: self.pep.is_some(),
             traced: self.traced,
-        });
+        })
+    }
+
+    /// What compiled code must count for them. All path profilers share one numbering: PEP's placement is that of all.
+    pub fn instrumentation(&self) -> Instrumentation {
         Instrumentation {
             edges: self.edges,
-            paths,
+            paths: self.paths().filter(|_| !self.pep_takes_turns()),
             calls: self.calls,
             caches: self.icache.map(|IcacheOptions { entries, all }| CacheInstrumentation { entries, all }),
             calls_on_paths: self.cbs.is_some_and(|cbs| cbs.credit),

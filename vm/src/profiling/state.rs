@@ -114,7 +114,8 @@ pub(super) struct Clients {
 impl Profiling {
     /// Makes what the options ask for. `Err` if the system has no memory for counters.
     pub fn new(options: ProfileOptions) -> Result<Profiling, String> {
-        let counters = match options.instrumentation().is_needed() {
+        let wanted = options.marked_instrumentation().unwrap_or(options.instrumentation());
+        let counters = match wanted.is_needed() {
             true => Some(CounterArea::new().map_err(|error| format!("no memory for counters: {error}"))?),
             false => None,
         };
@@ -186,14 +187,24 @@ impl Profiling {
         self.recorder.as_ref().is_some_and(|recorder| recorder.stays_interpreted())
     }
 
-    /// Is the running thread in a stretch, so that it enters the version of code that tells of blocks.
+    /// Is the running thread in a stretch or a look, so that it enters the second version of code.
     pub fn enters_marked(&self) -> bool {
         self.recorder.as_ref().is_some_and(|recorder| recorder.enters_marked())
     }
 
-    /// Are there two versions of compiled code.
-    pub fn has_versions(&self) -> bool {
-        self.options.has_versions()
+    /// What the second version of compiled code counts, if there are two.
+    pub fn marked_instrumentation(&self) -> Option<Instrumentation> {
+        self.options.marked_instrumentation()
+    }
+
+    /// Do versions of code take turns with PEP's, and if so, is it the turn of that.
+    pub fn looks(&self) -> Option<bool> {
+        self.recorder.as_ref()?.looks()
+    }
+
+    /// The program does something else, or may do so: PEP is to look at it.
+    pub fn changed(&mut self) {
+        self.recorder.iter_mut().for_each(|recorder| recorder.changed());
     }
 
     /// Is there code below that is to be left where control comes back to it from the interpreter.
@@ -431,11 +442,17 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool
     if ticked && let Profiling { native: Some(native), versions, .. } = &mut vm.profiling {
         native.tick(vm.compiled.map(), versions, vm.compiled.addresses());
     }
+    let plain = matches!(vm.position, Position::Compiled(..)) && !vm.compiled.is_marked(place);
+    let looks = vm.profiling.looks();
     let Profiling { schedule: Some(schedule), clients, told, .. } = &mut vm.profiling else { return ticked };
     // What the stubs let pass. They count down to -1, and leave the last step to us.
     schedule.skip(told.saturating_sub(u32::try_from(vm.context.skips).unwrap_or(0)));
     if ticked {
         schedule.tick();
+    }
+    if let (Some(pep), Some(looks)) = (clients.pep, looks) {
+        // Code without PEP's instrumentation has no end of a path for a window to wait for. With a tick, it may be left.
+        schedule.rest(pep, !looks || plain && !ticked);
     }
     let decision = schedule.yieldpoint_for(|client, kinds| match Some(client) == clients.pep {
         // Interpreted code ends no path.

@@ -17,6 +17,8 @@
 //! code, and loops. A frame changes versions where it may change tiers, through the interpreter. When the stretch is over, it is the other
 //! version that is left.
 //!
+//! Where PEP takes turns, a burst is a look ([`super::looks`]), of all threads: it goes along with whichever runs.
+//!
 //! Between bursts nothing is done, and compiled code is the same as without. Leaving it for a burst is no failure of an assumption, so
 //! that nothing is compiled again for it; only a loop that goes on for long when the burst is over may need code of its own, which
 //! it gets once.
@@ -37,6 +39,14 @@ pub(super) fn is_wanted(options: &ProfileOptions) -> Result<bool, String> {
     let osp = options.osp.map(|osp| osp.is_by_ticks());
     let all = [btb, osp, options.subpaths.map(|_| false)];
     let count = |kind| all.iter().filter(|&&wants| wants == Some(kind)).count();
+    if options.pep_takes_turns() {
+        return match options.lets_pep_take_turns() {
+            true => Ok(true),
+            false => Err("pep:code=turns takes turns with code that tells nothing of paths, blocks and branches, and another profiler that \
+                          was asked for wants to see all: leave code=turns out"
+                .into()),
+        };
+    }
     match (count(true), count(false)) {
         (0, _) => Ok(false),
         (1, 0) => Ok(true),
@@ -78,6 +88,8 @@ pub(super) struct Burst {
     pub lingers: bool,
     /// It has begun, and nothing happened in it yet.
     pub is_fresh: bool,
+    /// It goes along with the running thread.
+    pub is_of_all: bool,
 }
 
 impl Burst {
@@ -95,6 +107,10 @@ impl Burst {
 
     /// Another thread runs. Threads are switched by ticks: if one has just begun the burst, it is this thread's. True if it is.
     pub fn switch_to(&mut self, thread: ThreadNumber) -> bool {
+        if self.is_of_all {
+            (self.thread, self.returned) = (thread, None);
+            return false;
+        }
         let moves = self.phase == Phase::Recording && self.is_fresh && self.thread != thread;
         if moves {
             self.thread = thread;
@@ -115,7 +131,7 @@ impl Burst {
 
     /// A thread is over, and its burst.
     pub fn thread_ends(&mut self, thread: ThreadNumber) {
-        if self.thread == thread {
+        if self.thread == thread && !(self.is_of_all && self.phase == Phase::Recording) {
             (self.phase, self.returned) = (Phase::Idle, None);
         }
     }
@@ -154,7 +170,8 @@ impl super::Recorder {
 
     /// Code that tells of blocks is left because nobody wants it.
     pub fn leaves_marked(&mut self) {
-        self.burst.iter_mut().for_each(|burst| burst.lingers = false);
+        // Where threads share a look, others may have some more of it.
+        self.burst.iter_mut().filter(|burst| !burst.is_of_all).for_each(|burst| burst.lingers = false);
     }
 
     /// Is the running thread to leave compiled code of a version: in a burst, what does not tell of blocks, else what does.

@@ -21,6 +21,7 @@ mod branches;
 mod burst;
 mod exact;
 mod hot;
+mod looks;
 mod stretch;
 mod subpaths;
 
@@ -28,6 +29,7 @@ pub use analyst::{TraceMoment, TraceReader};
 pub use blocks::region_graphs;
 pub(crate) use blocks::{arm_of, edge_counts};
 pub use branches::CollectedTraces;
+pub(crate) use looks::LOOK;
 pub use subpaths::{BlockPlace, CollectedSubpaths, SampledSubpaths};
 
 use super::spec::ProfileOptions;
@@ -41,6 +43,7 @@ use holloway_bytecode::Program;
 use holloway_bytecode::verify::VerifiedProgram;
 use holloway_profilers::btb::{BranchKind, Place};
 use holloway_profilers::edges::EdgeProfile;
+use looks::Looks;
 use std::sync::Arc;
 use subpaths::Subpaths;
 
@@ -101,6 +104,8 @@ pub(crate) struct Recorder {
     thread: ThreadNumber,
     /// If it is on now and then only.
     burst: Option<Burst>,
+    /// When PEP's version of the code runs, if it takes turns.
+    looks: Option<Looks>,
     moves: Option<Vec<Moved>>,
 }
 
@@ -117,7 +122,8 @@ impl Recorder {
         let btb = options.btb.filter(|btb| !btb.backend.is_native());
         let branches = btb.map(|btb| BranchTraces::new(btb, program, spans)).transpose()?;
         let subpaths = Subpaths::new(options.subpaths, options.osp, program)?;
-        if branches.is_none() && subpaths.is_none() {
+        let is_of_all = options.pep_takes_turns();
+        if branches.is_none() && subpaths.is_none() && !is_of_all {
             return Ok(None);
         }
         let in_bursts = burst::is_wanted(options)?;
@@ -127,7 +133,12 @@ impl Recorder {
             subpaths,
             surprise: Surprise::None,
             thread: 0,
-            burst: in_bursts.then(|| Burst { has_versions: options.has_versions(), ..Burst::default() }),
+            burst: in_bursts.then(|| Burst {
+                has_versions: options.marked_instrumentation().is_some(),
+                is_of_all,
+                ..Burst::default()
+            }),
+            looks: is_of_all.then(Looks::new),
             moves: options.traced.then(Vec::new),
         }))
     }
@@ -228,11 +239,33 @@ impl Recorder {
     pub fn wants_ticks(&self) -> bool {
         self.branches.as_ref().is_some_and(BranchTraces::wants_ticks)
             || self.subpaths.as_ref().is_some_and(Subpaths::wants_ticks)
+            || self.looks.is_some()
+    }
+
+    /// Do versions of code take turns, and if so, is it that of PEP's now.
+    pub fn looks(&self) -> Option<bool> {
+        self.looks.as_ref().map(Looks::is_on)
+    }
+
+    /// The program does something else, or may do so.
+    pub fn changed(&mut self) {
+        self.looks.iter_mut().for_each(Looks::changed);
+    }
+
+    fn tick_of_looks(&mut self) {
+        let (Some(looks), Some(burst)) = (&mut self.looks, &mut self.burst) else { return };
+        looks.tick();
+        if looks.is_on() {
+            burst.begin(self.thread);
+        } else if burst.phase == Phase::Recording {
+            burst.goes_back(self.thread);
+        }
     }
 
     /// A tick, while the running thread stands at a word of interpreted code, or somewhere in compiled code. `left` is the word of the context in
     /// which blocks are counted down.
     pub fn tick(&mut self, at: Option<usize>, left: &mut u64) {
+        self.tick_of_looks();
         self.tick_of_subpaths(left);
         let Recorder { blocks, branches: Some(branches), burst, .. } = self else { return };
         if !branches.tick() {

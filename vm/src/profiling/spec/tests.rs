@@ -12,10 +12,10 @@ fn specs_are_read() {
     assert_eq!("blpp".parse(), Ok(ProfileSpec::Blpp(Storage::Array)));
     assert_eq!("blpp:storage=hash".parse(), Ok(ProfileSpec::Blpp(Storage::Hash)));
     let window = Parameters::new(Shape::Simplified, 64, 17).expect("in range");
-    let pep = PepOptions { window, placement: Placement::Smart };
+    let pep = PepOptions { window, placement: Placement::Smart, turns: false };
     assert_eq!("pep".parse(), Ok(ProfileSpec::Pep(pep)));
     let window = Parameters::new(Shape::ArnoldGrove, 16, 3).expect("in range");
-    let pep = PepOptions { window, placement: Placement::Hot };
+    let pep = PepOptions { window, placement: Placement::Hot, turns: false };
     let text = "pep:stride=3,samples=16,schedule=arnold-grove,placement=hot";
     assert_eq!(text.parse(), Ok(ProfileSpec::Pep(pep)));
     assert_eq!("kblpp:k=3".parse(), Ok(ProfileSpec::Kblpp(K::new(3).expect("in range"))));
@@ -58,6 +58,7 @@ fn specs_are_written_as_they_are_read() {
         "kblpp:k=16",
         "pep:schedule=timer,placement=naive",
         "pep:samples=64,stride=17,schedule=simplified,placement=smart",
+        "pep:samples=64,stride=17,schedule=simplified,placement=smart,code=turns",
         "pep:samples=2,stride=3,schedule=arnold-grove,placement=hot,skip=random,overrun=restart,seed=7",
     ] {
         assert_eq!(text.parse::<ProfileSpec>().map(|spec| spec.to_string()), Ok(text.to_string()));

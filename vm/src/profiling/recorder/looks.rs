@@ -1,0 +1,106 @@
+//! When the version of compiled code runs that has PEP's instrumentation, where there are two (`pep:code=turns`; the two copies of
+//! Arnold and Ryder 2001).
+//!
+//! ```text
+//!            for [`LOOK`] ticks                       a part of the time for which nothing changed
+//!   Looks ─────────────────────────► Pauses ──────────────────────────────────────────────────────► Looks
+//!     ▲                                │   something changed
+//!     └────────────────────────────────┘
+//! ```
+//!
+//! As long as a program was what it is, so long it will be: whoever looks again after a part of that time notices a change late by
+//! that part of a phase at most, and what looking costs becomes less and less. After a change there are no pauses. The
+//! beginning belongs to the interpreter, which counts by itself, and to code that finds its form.
+
+/// Ticks of a look: two windows of the watcher ([`crate::adaptive::watcher`]).
+pub(crate) const LOOK: u64 = 8;
+
+/// The first look comes after so many ticks: a second.
+const FIRST: u64 = 50;
+
+/// A pause is this part of the time for which nothing changed.
+const PART: u64 = 8;
+
+/// Changing versions for less is not worth it.
+const SHORTEST: u64 = 4;
+
+/// With the usual 20 ms: five seconds.
+const LONGEST: u64 = 250;
+
+/// Looks and pauses.
+#[derive(Clone, Debug)]
+pub(super) struct Looks {
+    is_on: bool,
+    /// Ticks until it ends, or the pause does.
+    left: u64,
+    /// Ticks since something changed.
+    quiet: u64,
+}
+
+impl Looks {
+    /// The program begins.
+    pub fn new() -> Looks {
+        Looks { is_on: false, left: FIRST, quiet: 0 }
+    }
+
+    /// Is there a look.
+    pub fn is_on(&self) -> bool {
+        self.is_on
+    }
+
+    /// A tick.
+    pub fn tick(&mut self) {
+        self.quiet += 1;
+        self.left = self.left.saturating_sub(1);
+        if self.left > 0 {
+            return;
+        }
+        let pause = (self.quiet / PART).min(LONGEST);
+        self.is_on = !self.is_on || pause < SHORTEST;
+        self.left = if self.is_on { LOOK } else { pause };
+    }
+
+    /// The program does something else, or may do so.
+    pub fn changed(&mut self) {
+        self.quiet = 0;
+        if !self.is_on {
+            // The next tick begins a look.
+            self.left = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(looks: &mut Looks, ticks: u64) -> usize {
+        (0..ticks)
+            .filter(|_| {
+                looks.tick();
+                looks.is_on()
+            })
+            .count()
+    }
+
+    #[test]
+    fn pauses_grow_with_the_time_for_which_nothing_changes() {
+        let mut looks = Looks::new();
+        assert_eq!(on(&mut looks, FIRST - 1), 0, "the beginning");
+        assert_eq!(on(&mut looks, LOOK), LOOK as usize);
+        assert!((100..200).contains(&on(&mut looks, 500)));
+        let late = on(&mut looks, 20_000);
+        assert!((400..700).contains(&late), "{late}");
+    }
+
+    #[test]
+    fn a_change_is_looked_at() {
+        let mut looks = Looks::new();
+        on(&mut looks, 5000);
+        while looks.is_on() {
+            looks.tick();
+        }
+        looks.changed();
+        assert_eq!(on(&mut looks, 20), 20);
+    }
+}

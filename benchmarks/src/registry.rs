@@ -153,6 +153,7 @@ benchmarks! {
     Applications "lzw" default 256 quick 1 "blocks of 32 KiB", "that what was compressed comes back, and a digest of its compressed form";
     Applications "machine" default 4 quick 1 "rounds over nine programs of firmware", "results computed in another way, cycles, frames, monitors that agree, and a digest";
     Applications "scheme" default 1 quick 1 "rounds over twenty-five programs in Scheme", "values written beside the programs, three engines that agree, values computed in another way, and a digest";
+    Applications "sqldb" default 1 quick 1 "rounds of queries, changes and business", "queries planned in five ways and answered naively, values and errors written beside them, rollbacks, a ledger, and a digest";
     Applications "market" default 10000 quick 20 "transactions of each thread", "what must hold of the tables, and a digest of them";
     Applications "masks" default 9504 quick 8 "rows", "each pixel, blurred in another way, and a digest of the picture";
     Applications "masks8" default 9504 quick 8 "rows", "each pixel, blurred in another way, and a digest of the picture";
@@ -209,7 +210,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), BENCHMARKS.len());
-        assert_eq!(Suite::ALL.map(|suite| suite.benchmarks().count()), [14, 4, 8, 8, 14]);
+        assert_eq!(Suite::ALL.map(|suite| suite.benchmarks().count()), [14, 4, 8, 8, 15]);
         assert!(BENCHMARKS.iter().all(|b| b.quick_size <= b.default_size));
         assert!(Suite::ALL.iter().all(|&suite| Suite::named(suite.folder()) == Some(suite)));
     }

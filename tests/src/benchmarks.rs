@@ -12,6 +12,24 @@ pub fn same_in_all_tiers(benchmark: &Benchmark, timer: TimerSource) -> TimerSour
     if benchmark.depends_on_switches() { TimerSource::Virtual(u64::MAX) } else { timer }
 }
 
+/// A program with more functions is large.
+const MOST_FUNCTIONS: usize = 1000;
+
+/// Is it one of the programs whose compilation takes minutes, where everything is compiled at the highest level.
+pub fn is_large(program: &VerifiedProgram) -> bool {
+    program.functions.len() > MOST_FUNCTIONS
+}
+
+/// Calls `with` for each benchmark program but the large ones: what it looks at is the same in small ones.
+pub fn with_most_programs(
+    with: impl Fn(&'static Benchmark, &Arc<VerifiedProgram>) -> Result<(), String> + Sync,
+) {
+    with_every_program(|benchmark, program| match is_large(program) {
+        true => Ok(()),
+        false => with(benchmark, program),
+    });
+}
+
 /// Calls `with` for each benchmark program.
 pub fn with_every_program(
     with: impl Fn(&'static Benchmark, &Arc<VerifiedProgram>) -> Result<(), String> + Sync,

@@ -6,7 +6,7 @@ use holloway_bytecode::verify::VerifiedProgram;
 use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::stream::PathProfile;
 use holloway_profilers::{BranchArm, PathNumber, VersionId};
-use holloway_tests::benchmarks::{same_in_all_tiers, with_every_program};
+use holloway_tests::benchmarks::{same_in_all_tiers, with_most_programs};
 use holloway_tests::modes::{ALL_PROFILERS, compiler};
 use holloway_vm::compiled::{Level, TierOptions};
 use holloway_vm::profiling::file::ProfileFile;
@@ -96,7 +96,7 @@ fn edges_are_on_paths(found: &Collected, edges: &EdgeProfile, paths: &PathProfil
 
 #[test]
 fn edges_paths_samples_and_sequences_agree() {
-    with_every_program(|benchmark, program| {
+    with_most_programs(|benchmark, program| {
         for level in Level::ALL {
             let (found, _) = profile(benchmark, program, Some(level), ALL_PROFILERS)?;
             agree(&found).map_err(|why| format!("{}: {why}", level.name()))?;
@@ -144,7 +144,7 @@ fn agree(found: &Collected) -> Result<(), String> {
 /// is on the sampled paths is what was counted on edges.
 #[test]
 fn samples_of_everything_are_counts() {
-    with_every_program(|benchmark, program| {
+    with_most_programs(|benchmark, program| {
         let specs = ["edges", "pep:samples=4000000000,stride=1"];
         let (found, _) = profile_with(benchmark, program, Some(Level::O2), &specs, TimerSource::Virtual(1))?;
         let (Some(edges), Some(sampled)) = (&found.edges, &found.sampled) else {
@@ -156,7 +156,7 @@ fn samples_of_everything_are_counts() {
 
 #[test]
 fn hash_tables_and_arrays_count_the_same() {
-    with_every_program(|benchmark, program| {
+    with_most_programs(|benchmark, program| {
         let level = Some(Level::O2);
         let (array, _) = profile(benchmark, program, level, &["blpp:storage=array"])?;
         let (hash, _) = profile(benchmark, program, level, &["blpp:storage=hash"])?;
@@ -170,7 +170,7 @@ fn hash_tables_and_arrays_count_the_same() {
 
 #[test]
 fn the_same_run_gives_the_same_profile() {
-    with_every_program(|benchmark, program| {
+    with_most_programs(|benchmark, program| {
         let run = || -> Result<String, String> {
             let (_, file) = profile(benchmark, program, Some(Level::O2), ALL_PROFILERS)?;
             file.check()?;
@@ -185,7 +185,7 @@ fn the_same_run_gives_the_same_profile() {
 
 #[test]
 fn compiled_code_counts_what_the_interpreter_would() {
-    with_every_program(|benchmark, program| {
+    with_most_programs(|benchmark, program| {
         let reference = profile(benchmark, program, None, &[])?.0.baseline;
         for level in Level::ALL {
             let (found, _) = profile(benchmark, program, Some(level), &["edges"])?;

@@ -5,7 +5,7 @@ use holloway::compile::compile_benchmark;
 use holloway_benchmarks::measure::{Ending, Hooks, measure};
 use holloway_benchmarks::registry::Benchmark;
 use holloway_bytecode::verify::VerifiedProgram;
-use holloway_tests::benchmarks::with_every_program;
+use holloway_tests::benchmarks::with_most_programs;
 use holloway_tests::modes::compiler;
 use holloway_vm::adaptive::Advice;
 use holloway_vm::compiled::TierOptions;
@@ -35,7 +35,7 @@ fn run(
 
 #[test]
 fn two_replays_make_the_same_machine_code() {
-    with_every_program(|benchmark, program| {
+    with_most_programs(|benchmark, program| {
         let first =
             TierOptions { compiler: Some(compiler()), method_threshold: 20, ..TierOptions::default() };
         let (_, _, advice) = run(benchmark, program, first, TimerSource::default())?;
@@ -86,7 +86,7 @@ fn what_takes_long_is_compiled_though_the_advice_does_not_name_it() {
 
 #[test]
 fn synchronous_compilation_is_repeatable() {
-    with_every_program(|benchmark, program| {
+    with_most_programs(|benchmark, program| {
         let tiers = || TierOptions {
             compiler: Some(compiler()),
             synchronous: true,

@@ -29,7 +29,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
 };
 
 /// Programs, and how many iterations the short and the long run have.
-const PROGRAMS: [(&str, u32, u32); 17] = [
+const PROGRAMS: [(&str, u32, u32); 18] = [
     ("compiler", 9, 110),
     ("lexgen", 7, 80),
     ("lzw", 7, 90),
@@ -38,6 +38,7 @@ const PROGRAMS: [(&str, u32, u32); 17] = [
     ("masks", 8, 100),
     ("rules", 5, 58),
     ("scheme", 5, 60),
+    ("sqldb", 4, 40),
     ("tags", 8, 100),
     ("tracer", 22, 290),
     ("xslt", 5, 60),

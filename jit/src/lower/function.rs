@@ -148,7 +148,10 @@ pub fn lower(
     let blocks: Vec<clif::Block> = region.block_ids().map(|_| builder.create_block()).collect();
     let zero = clif::Value::from_u32(0);
     let shape = region.shape();
-    let sharing = Sharing::of(region, &shape, model.instrumentation.edges);
+    let counts = |&value: &Value| matches!(region.op(value), Op::Count(_));
+    let counts_edges =
+        model.instrumentation.edges && region.blocks.iter().flat_map(|block| &block.nodes).any(counts);
+    let sharing = Sharing::of(region, &shape, counts_edges);
     let frequencies = Frequencies::by(region, &shape, &|block| weights(region, block, order));
     let mut lowering = Lowering {
         builder,

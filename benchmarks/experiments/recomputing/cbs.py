@@ -17,7 +17,8 @@ def speedups(kind):
         both = ("@base.json" in cell.commands, "@choice.json" in cell.commands)
         by_cbs = any("@choice.json" in line and "schedule=timer" not in line for line in cell.commands.split(" && ")[:-1])
         return {
-            "all": True,
+            "new over old": "--inline old:" not in cell.commands,
+            "new over old with the same limits": "--inline old:" in cell.commands,
             "cbs over timer": both == (True, True),
             "cbs over static": both == (False, True) and by_cbs,
         }[kind]
@@ -155,9 +156,14 @@ RECIPES = {
     },
     "cbs-sec3.1-pic-counters": {"overhead of counters": costs("--profile icache:sites=all --tier o0")},
     "cbs-sec5.1-new-inliner": {
-        "average speed-up": lambda cells: above_one(speedups("all")(cells)),
+        "average speed-up": lambda cells: above_one(speedups("new over old")(cells)),
+        "average speed-up over the old one with the same limits": lambda cells: above_one(
+            speedups("new over old with the same limits")(cells)
+        ),
         **{
-            f"speed-up of {program}": lambda cells, program=program: above_one([cell for cell in cells if cell.program == program])
+            f"speed-up of {program}": lambda cells, program=program: above_one(
+                [cell for cell in speedups("new over old")(cells) if cell.program == program]
+            )
             for program in ("richards", "deltablue")
         },
     },

@@ -80,7 +80,7 @@ pub(crate) fn loop_has_code(vm: &mut Machinery, pc: *const u64, asks: bool) -> b
     vm.compiled.functions[function.index()].loops.contains_key(&pc)
 }
 
-/// In a stretch or a look, a place so often wants code that tells of blocks until it is made.
+/// In a stretch or a look, a place so often wants the second version of code until it is made.
 const WANTED: u32 = 16;
 
 /// The thread stands at a loop header, or at the beginning of a method, in a stretch or a look: the second version of the code there. If

@@ -60,7 +60,7 @@ pub(crate) struct CompiledState {
     pub(super) area: Option<CodeArea>,
     pub(super) functions: Vec<FunctionState>,
     /// The same for the second versions, if there are two of everything.
-    pub(super) marked: Vec<FunctionState>,
+    marked: Vec<FunctionState>,
     /// Code for which a second version was asked for in a look.
     pub(super) paired: BTreeSet<CodeId>,
     /// How often a sample wanted such a version where there was none.
@@ -132,8 +132,9 @@ impl CompiledState {
     }
 
     /// The code that is entered there, of one of the two versions.
-    pub(super) fn code(&mut self, function: FunctionId, entry: Entry, marked: bool) -> Option<CodeId> {
-        let state = self.state(function, marked);
+    pub(super) fn code(&self, function: FunctionId, entry: Entry, marked: bool) -> Option<CodeId> {
+        let states = if marked { &self.marked } else { &self.functions };
+        let state = states.get(function.index())?;
         match entry {
             Entry::Method => state.method,
             Entry::Loop(pc) => state.loops.get(&pc).copied(),

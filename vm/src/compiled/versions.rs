@@ -6,7 +6,7 @@
 
 use super::library::{CompiledState, ask_version};
 use super::map::CodeObject;
-use super::request::{CodeId, Entry};
+use super::request::CodeId;
 use crate::adaptive::queue::Urgency;
 use crate::vm::Machinery;
 
@@ -18,10 +18,7 @@ impl CompiledState {
 
     /// Is there a second version of a piece of code, made later: as good as the first, and for the same past.
     fn has_counterpart(&self, object: &CodeObject) -> bool {
-        let marked = self.marked.get(object.function.index()).and_then(|state| match object.entry {
-            Entry::Method => state.method,
-            Entry::Loop(pc) => state.loops.get(&pc).copied(),
-        });
+        let marked = self.code(object.function, object.entry, true);
         marked.is_some_and(|marked| marked.0 > object.id.0)
     }
 }

@@ -442,17 +442,17 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool
     if ticked && let Profiling { native: Some(native), versions, .. } = &mut vm.profiling {
         native.tick(vm.compiled.map(), versions, vm.compiled.addresses());
     }
-    let plain = matches!(vm.position, Position::Compiled(..)) && !vm.compiled.is_marked(place);
-    let looks = vm.profiling.looks();
+    // Code without PEP's instrumentation has no end of a path for a window to wait for. With a tick, it may be left.
+    let plain = || matches!(vm.position, Position::Compiled(..)) && !vm.compiled.is_marked(place);
+    let rests = vm.profiling.looks().map(|looks| !looks || !ticked && plain());
     let Profiling { schedule: Some(schedule), clients, told, .. } = &mut vm.profiling else { return ticked };
     // What the stubs let pass. They count down to -1, and leave the last step to us.
     schedule.skip(told.saturating_sub(u32::try_from(vm.context.skips).unwrap_or(0)));
     if ticked {
         schedule.tick();
     }
-    if let (Some(pep), Some(looks)) = (clients.pep, looks) {
-        // Code without PEP's instrumentation has no end of a path for a window to wait for. With a tick, it may be left.
-        schedule.rest(pep, !looks || plain && !ticked);
+    if let (Some(pep), Some(rests)) = (clients.pep, rests) {
+        schedule.rest(pep, rests);
     }
     let decision = schedule.yieldpoint_for(|client, kinds| match Some(client) == clients.pep {
         // Interpreted code ends no path.

@@ -145,6 +145,7 @@ benchmarks! {
     Probes "division" default 600 quick 1 "repetitions", "that quotients undo products";
     Probes "ledger" default 1000 quick 1 "repetitions", "takings, and the calls of each receiver";
     Probes "oddeven" default 1000 quick 1 "repetitions", "differences of sums: odd and even places, first and second half";
+    Probes "sorter" default 200 quick 1 "rounds of 256 batches", "the sum of all charges, from how often each question is answered either way";
     Probes "subpath" default 10000 quick 1 "rounds of 576 visits", "the sum of all visits, from how often each way is taken";
     Applications "black" default 2376 quick 8 "rows", "each pixel, blurred in another way";
     Applications "black8" default 2376 quick 8 "rows", "each pixel, blurred in another way";

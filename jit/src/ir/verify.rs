@@ -144,6 +144,16 @@ fn targets_exist(region: &Region, errors: &mut Errors) {
     }
 }
 
+/// A node in messages, which are written only if something is wrong.
+#[derive(Clone, Copy)]
+struct Name(Value, Op);
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "v{} ({})", self.0.0, mnemonic(self.1))
+    }
+}
+
 /// Where a node is: block and place in it, 0 for parameters.
 type Place = (BlockId, usize);
 
@@ -200,7 +210,7 @@ impl<'a> Verifier<'a> {
         }
         for &id in self.order() {
             let block = region.block(id);
-            let place = format!("b{}", id.0);
+            let place = format_args!("b{}", id.0);
             for &value in block.params.iter().chain(&block.nodes) {
                 let Some(node) = region.nodes.get(value.index()) else {
                     errors.add(Invariant::R1, &place, format!("there is no v{}", value.0));
@@ -290,7 +300,14 @@ impl<'a> Verifier<'a> {
     }
 
     /// That a value is defined at a place.
-    fn used_at(&self, value: Value, user: Place, invariant: Invariant, name: &str, errors: &mut Errors) {
+    fn used_at(
+        &self,
+        value: Value,
+        user: Place,
+        invariant: Invariant,
+        name: &dyn fmt::Display,
+        errors: &mut Errors,
+    ) {
         let defined = self.places[value.index()].is_some_and(|(block, place)| {
             if block == user.0 { place < user.1 } else { self.shape.dominators.dominates(block, user.0) }
         });
@@ -300,7 +317,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn end(&self, id: BlockId, errors: &mut Errors) {
-        let name = format!("b{}", id.0);
+        let name = format_args!("b{}", id.0);
         let end = &self.region.block(id).end;
         end.values(|value| {
             self.used_at(value, (id, END), Invariant::R6, &name, errors);
@@ -333,13 +350,13 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    fn decides(&self, name: &str, value: Value, ty: Ty, errors: &mut Errors) {
+    fn decides(&self, name: &dyn fmt::Display, value: Value, ty: Ty, errors: &mut Errors) {
         if self.region.ty(value) != ty {
             errors.add(Invariant::T8, name, format!("{} does not decide", self.name(value)));
         }
     }
 
-    fn target(&self, name: &str, target: &Target, errors: &mut Errors) {
+    fn target(&self, name: &dyn fmt::Display, target: &Target, errors: &mut Errors) {
         let params = &self.region.block(target.block).params;
         if params.len() != target.args.len() {
             let (args, params) = (target.args.len(), params.len());
@@ -361,8 +378,8 @@ impl<'a> Verifier<'a> {
     }
 
     /// A node in messages.
-    fn name(&self, value: Value) -> String {
-        format!("v{} ({})", value.0, mnemonic(self.region.op(value)))
+    fn name(&self, value: Value) -> Name {
+        Name(value, self.region.op(value))
     }
 
     /// The states that reachable nodes and ends use, each once, in order; those of callers come with them.

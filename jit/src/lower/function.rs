@@ -393,6 +393,9 @@ impl Lowering<'_, '_> {
 
     /// The same as a word (or float): how it is passed and stored.
     pub fn word(&mut self, value: Value) -> clif::Value {
+        if let Some(known) = self.region.bool(value) {
+            return self.constant(types::I64, u64::from(known));
+        }
         let machine = self.value(value);
         if self.region.ty(value) == Ty::Bool {
             self.builder.ins().uextend(types::I64, machine)

@@ -63,17 +63,17 @@ impl Lowering<'_, '_> {
             }
             Op::StoreElement(kind) => {
                 let (array, index) = (self.value(args[0]), self.value(args[1]));
-                let word = self.word(args[2]);
+                let stored = if kind == ElementKind::Bool { self.value(args[2]) } else { self.word(args[2]) };
                 if kind == ElementKind::Ref && self.region.op(args[2]) != Op::Null {
                     self.barrier(array, Some(index));
                 }
                 let address = self.element_address(kind, array, index);
                 match kind {
-                    ElementKind::Byte | ElementKind::Bool => {
-                        self.builder.ins().istore8(PLAIN, word, address, ELEMENTS as i32);
+                    ElementKind::Byte => {
+                        self.builder.ins().istore8(PLAIN, stored, address, ELEMENTS as i32);
                     }
                     _ => {
-                        self.builder.ins().store(PLAIN, word, address, ELEMENTS as i32);
+                        self.builder.ins().store(PLAIN, stored, address, ELEMENTS as i32);
                     }
                 }
                 None

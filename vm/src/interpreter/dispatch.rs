@@ -108,7 +108,7 @@ mod tail {
     #[cold]
     #[inline(never)]
     extern "C" fn recorded(pc: *const u64, base: *mut u64, ctx: *mut Context, table: &'static Table) -> bool {
-        if let Some(returned) = record::run(Machine { pc, base, ctx }) {
+        if let Some(returned) = record::run_from(pc, base, ctx) {
             return returned;
         }
         // SAFETY: as above.

@@ -178,6 +178,13 @@ impl Tape {
     }
 }
 
+/// [`run`] for handlers, which jump to the next one: they must not have a local whose address is known elsewhere, as the address of what is
+/// passed in memory is.
+#[inline(never)]
+pub fn run_from(pc: *const u64, base: *mut u64, ctx: *mut Context) -> Option<bool> {
+    run(Machine { pc, base, ctx })
+}
+
 /// Runs the machine, as [`super::run`] does, and records. `None` if there is nothing to record any more: whoever called goes on where
 /// the context says.
 pub fn run(mut m: Machine) -> Option<bool> {

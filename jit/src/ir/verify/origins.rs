@@ -6,6 +6,7 @@ use holloway_bytecode::ops::OpShape;
 use holloway_bytecode::{FunctionId, Op, Program, code};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Which words of functions begin instructions, and which; found when asked for.
 pub(super) struct Origins<'a> {
@@ -43,7 +44,7 @@ impl Verifier<'_> {
             errors.add(Invariant::I1, "i0", "has a caller or a depth");
         }
         for (number, inline) in inlines.iter().enumerate().skip(1) {
-            let name = format!("i{number}");
+            let name = format_args!("i{number}");
             let Some((caller, pc)) = inline.caller else {
                 errors.add(Invariant::I1, name, "has no caller");
                 continue;
@@ -69,14 +70,20 @@ impl Verifier<'_> {
     }
 
     /// I2 for a place.
-    pub(super) fn place(&self, name: &dyn std::fmt::Display, inline: InlineId, pc: u32, errors: &mut Errors) {
+    pub(super) fn place(&self, name: &dyn fmt::Display, inline: InlineId, pc: u32, errors: &mut Errors) {
         if self.instruction(inline, pc).is_none() {
             errors.add(Invariant::I2, name, format!("no instruction begins at i{}:{pc}", inline.0));
         }
     }
 
     /// I3 for the branch that the end of a block stands for.
-    pub(super) fn source(&self, name: &str, source: Source, is_switch: bool, errors: &mut Errors) {
+    pub(super) fn source(
+        &self,
+        name: &dyn fmt::Display,
+        source: Source,
+        is_switch: bool,
+        errors: &mut Errors,
+    ) {
         let Source { inline, pc, .. } = source;
         if inline.index() >= self.region.inlines.len() {
             errors.add(Invariant::R1, name, format!("there is no i{}", inline.0));

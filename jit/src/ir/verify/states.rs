@@ -3,6 +3,7 @@
 use super::{END, Errors, Invariant, Verifier};
 use crate::ir::{Op, StateId, StateKind, Ty, Value};
 use holloway_bytecode::Register;
+use std::fmt;
 
 impl Verifier<'_> {
     pub(super) fn states(&self, errors: &mut Errors) {
@@ -29,7 +30,7 @@ impl Verifier<'_> {
                 self.values_of_state(state, (id, place + 1), &name, errors);
             }
             if let Some(state) = block.end.state() {
-                let name = format!("b{}", id.0);
+                let name = format_args!("b{}", id.0);
                 if self.region.state(state).kind != StateKind::Before {
                     errors.add(Invariant::S2, &name, format!("s{} is not before an instruction", state.0));
                 }
@@ -41,7 +42,7 @@ impl Verifier<'_> {
     /// What can be said of a state wherever it is used.
     fn state(&self, id: StateId, errors: &mut Errors) {
         let state = self.region.state(id);
-        let name = format!("s{}", id.0);
+        let name = format_args!("s{}", id.0);
         self.place(&name, state.inline, state.pc, errors);
         let inline = &self.region.inlines[state.inline.index()];
         let fits = match (inline.caller, state.caller) {
@@ -80,10 +81,16 @@ impl Verifier<'_> {
     }
 
     /// That the values of a state are there for a user of it.
-    fn values_of_state(&self, state: StateId, place: super::Place, name: &str, errors: &mut Errors) {
+    fn values_of_state(
+        &self,
+        state: StateId,
+        place: super::Place,
+        name: &dyn fmt::Display,
+        errors: &mut Errors,
+    ) {
         // A chain that does not go up the tree is reported as such, and might not end.
         for (id, frame) in self.region.frames(state).take(self.region.inlines.len()) {
-            let name = format!("{name} in s{}", id.0);
+            let name = format_args!("{name} in s{}", id.0);
             frame.registers.iter().for_each(|&(_, value): &(Register, Value)| {
                 self.used_at(value, place, Invariant::S6, &name, errors);
             });

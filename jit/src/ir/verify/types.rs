@@ -4,6 +4,7 @@ use super::{Errors, Invariant, Verifier};
 use crate::ir::{Cond, ElementKind, MethodTable, Op, RefTy, RegionEntry, Ty, Value};
 use holloway_bytecode::natives::NativeType;
 use holloway_bytecode::{ClassId, Element, Layout, Native, Shape, Signature, Type};
+use std::fmt;
 
 /// Any reference.
 const ANY: Ty = Ty::Ref(RefTy { shape: Shape::Any, nullable: true, exact: false });
@@ -194,7 +195,7 @@ impl Verifier<'_> {
     }
 
     /// What a block returns.
-    pub(super) fn returned(&self, name: &str, value: Option<Value>, errors: &mut Errors) {
+    pub(super) fn returned(&self, name: &dyn fmt::Display, value: Option<Value>, errors: &mut Errors) {
         let declared = self.program.functions[self.region.function().index()].result.map_or(Ty::None, Ty::of);
         let fits = match value {
             Some(value) => self.fits(value, declared),

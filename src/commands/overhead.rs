@@ -43,6 +43,11 @@ pub fn overhead(mut arguments: OverheadArguments) -> Result<ExitCode, Stop> {
     if arguments.machine.replay.is_some() && subjects.len() != 1 {
         return Err(Stop::usage("--replay is about one program: name one"));
     }
+    if arguments.no_counts && arguments.rounds == 0 {
+        return Err(Stop::usage(
+            "--rounds 0 is for the counts alone, and --no-counts leaves them out: name one of them",
+        ));
+    }
     let file = match &arguments.json {
         Some(path) => Some((path, RecordFile::create(path).map_err(|error| cannot_write(path, &error))?)),
         None => None,
@@ -64,6 +69,7 @@ pub fn overhead(mut arguments: OverheadArguments) -> Result<ExitCode, Stop> {
         rounds: arguments.rounds as usize,
         sample: arguments.sample,
         clock: clocks[0],
+        counts: !arguments.no_counts,
     };
     let mut results: Vec<ProgramResult> = Vec::new();
     for subject in &subjects {

@@ -17,6 +17,18 @@ fn measured(name: &str, arguments: &[&str]) -> (String, Value) {
 }
 
 #[test]
+fn times_alone_need_no_counts() {
+    let (out, json) = measured("overhead_uncounted", &["sieve", "--profile", "edges", "--no-counts"]);
+    assert!(json["programs"][0]["counts"].is_null(), "{json}");
+    assert_eq!(json["programs"][0]["rounds"].as_array().map(Vec::len), Some(2));
+    assert!(out.lines().nth(2).is_some_and(|line| line.starts_with("sieve")), "{out}");
+    assert!(!out.contains("yieldpoints"), "{out}");
+    let seen = holloway(&["overhead", "sieve", "--profile", "edges", "--no-counts", "--rounds", "0"]);
+    assert_eq!(seen.code, Some(2));
+    assert!(seen.err.contains("--rounds 0 is for the counts alone"), "{}", seen.err);
+}
+
+#[test]
 fn all_samples_and_counts_are_kept() {
     let (out, json) =
         measured("overhead_kept", &["sieve", "towers", "--profile", "blpp", "--profile", "edges"]);

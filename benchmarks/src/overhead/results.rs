@@ -31,6 +31,8 @@ pub struct Limits {
     pub sample: Duration,
     /// The time that decides.
     pub clock: Clock,
+    /// Whether what the configurations do is counted as well, in machines of their own.
+    pub counts: bool,
 }
 
 /// What came of a program.
@@ -99,12 +101,11 @@ fn fill(
     let inlining = [&configurations.profile.inlining, &configurations.base.inlining];
     let learned = learn(subject, host, limits.sample, inlining)?;
     result.iterations = subject.iterations(learned.work);
-    host.progress(&format!("{}: counting", subject.name));
-    let counts = || -> Result<[Counts; 2], Failure> {
+    if limits.counts {
+        host.progress(&format!("{}: counting", subject.name));
         let profiled = count(subject, host, &learned, configurations.profile.profile)?;
-        Ok([profiled, count(subject, host, &learned, configurations.base.profile)?])
-    };
-    result.counts = Some(counts()?);
+        result.counts = Some([profiled, count(subject, host, &learned, configurations.base.profile)?]);
+    }
     let (start, mut so_far) = (Instant::now(), String::new());
     while result.rounds.len() < limits.rounds {
         let number = result.rounds.len();

@@ -63,6 +63,9 @@ pub struct OverheadArguments {
     /// Or after so many rounds, each with new machines; 0 for the counts alone
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(0..=100_000), help_heading = "Measuring")]
     pub rounds: u32,
+    /// Only times: do not count what each configuration adds to the code and does in an iteration
+    #[arg(long, help_heading = "Measuring")]
+    pub no_counts: bool,
     /// How many samples each machine of a round gives [default: as many as take half a second]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Measuring")]
     pub turns: Option<u32>,

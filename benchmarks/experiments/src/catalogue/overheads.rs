@@ -25,8 +25,9 @@ pub fn cell(plan: &Plan, program: &str, flags: &str) -> Cell {
         _ => "",
     };
     let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };
-    let line =
-        format!("overhead {program} {flags}{size} --max-time {seconds}s{turns}{order} --json {RESULT}");
+    let line = format!(
+        "overhead {program} {flags}{size} --no-counts --max-time {seconds}s{turns}{order} --json {RESULT}"
+    );
     Cell::timed(Reduction::Overhead, &[&line], f64::from(seconds) + 1.0)
 }
 

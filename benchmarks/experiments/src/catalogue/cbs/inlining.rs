@@ -88,7 +88,7 @@ pub fn cell(plan: &Plan, program: &str, choice: Choice, base: Choice) -> Cell {
     let both = [flags(base, "--", "base.json"), flags(choice, "--vs-", "choice.json")].join(" ");
     let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };
     commands.push(format!(
-        "overhead {program} {both} --size {size} --max-time {seconds}s --turns {turns}{order} --json {RESULT}"
+        "overhead {program} {both} --size {size} --no-counts --max-time {seconds}s --turns {turns}{order} --json {RESULT}"
     ));
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
     let own = plan.pick(1.5, if is_long { 10.0 } else { 4.0 });

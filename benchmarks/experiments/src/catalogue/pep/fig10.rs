@@ -92,7 +92,7 @@ fn compared(plan: &Plan, program: &str, profiler: &str, flags: &str) -> Cell {
          --profile {profiler} --profile-out @exact.json"
     );
     let compare = format!(
-        "overhead {program} {flags} --size {size} --max-time {seconds}s --turns 40{order} --json {RESULT}"
+        "overhead {program} {flags} --size {size} --no-counts --max-time {seconds}s --turns 40{order} --json {RESULT}"
     );
     Cell::timed(Reduction::Overhead, &[&count, &compare], f64::from(seconds) + plan.pick(1.2, 8.0))
 }

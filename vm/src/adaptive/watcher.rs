@@ -35,7 +35,7 @@ const DRIFT: f64 = 0.4;
 /// Up to this drift a branch does what code was made for.
 const AS_EXPECTED: f64 = 0.2;
 /// The share of a call's executions from which on the one method that it reaches is worth being inlined.
-const NEARLY_ALWAYS: f64 = 0.92;
+const NEARLY_ALWAYS: f64 = 0.82;
 /// The most windows that code has to stay.
 const LONGEST_STAY: u64 = 256;
 /// So many ticks in front of two windows say whether what a branch does is new.

@@ -25,7 +25,7 @@ class Cell:
         self.program = words[1] if len(words) > 1 else ""
         own = " ".join(words[2:])
         # What was asked of the machine, without how much was measured.
-        self.flags = re.split(r" ?--(?:size|max-time|rounds|turns|order)\b", own)[0]
+        self.flags = re.split(r" ?--(?:size|no-counts|max-time|rounds|turns|order)\b", own)[0]
 
     def has(self, words):
         """Are these words of its commands, one after the other."""
@@ -158,8 +158,8 @@ def costs(flags, name="overhead"):
 
 
 def flagged(cells, flags):
-    """Cells of `overhead` with these flags and no others."""
-    found = [cell for cell in cells if cell.kind == "overhead" and cell.flags == flags]
+    """Cells of `overhead` with these flags and no others, in which times were measured."""
+    found = [cell for cell in cells if cell.kind == "overhead" and cell.flags == flags and not cell.has("--rounds 0")]
     if not found:
         raise Unknown(f"no cell has the flags {flags}")
     return found

@@ -128,12 +128,22 @@ def masked(other):
     return lambda cells: max(abs(one - two) for one, two in zip(sequences.masked(cells[0]), other()))
 
 
+def figure13(cells, is_figure):
+    """The cells of the figure's routine, or those of whole programs."""
+    return [cell for cell in cells if (cell.program == "sorter") == is_figure]
+
+
 # What each check is computed from: by the name of its experiment and its words.
 RECIPES = {
     "kblpp-fig13": {
-        "roots, of all different paths, the program and k with fewest": lambda cells: min(over("roots", "forest.roots")(cells)),
+        "roots, of all different paths, in the figure's routine with the largest k": lambda cells: max(
+            (int(re.search(r"kblpp:k=(\d+)", cell.commands).group(1)), *over("roots", "forest.roots")([cell])) for cell in figure13(cells, True)
+        )[1],
+        "roots, of all different paths, the program and k with fewest": lambda cells: min(
+            over("roots", "forest.roots")(figure13(cells, False))
+        ),
         "paths that begin where a method is entered, of all different paths, the program with fewest": lambda cells: min(
-            over("forest.entries", "forest.roots")(cells)
+            over("forest.entries", "forest.roots")(figure13(cells, False))
         ),
     },
     "kblpp-fig14": {
@@ -224,7 +234,7 @@ def bounded(cells):
 
 def roots(cells):
     """Forests whose roots are all different paths (k is 2), or no more than these."""
-    points = [point for line in forests("roots", "forest.roots")(cells) for point in line]
+    points = [point for line in forests("roots", "forest.roots")(figure13(cells, False)) for point in line]
     right = sum(value == 1 if k == 2 else 0 < value <= 1 for k, value in points)
     return right == len(points), [right, len(points)]
 

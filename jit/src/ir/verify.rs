@@ -213,7 +213,7 @@ impl<'a> Verifier<'a> {
             let place = format_args!("b{}", id.0);
             for &value in block.params.iter().chain(&block.nodes) {
                 let Some(node) = region.nodes.get(value.index()) else {
-                    errors.add(Invariant::R1, &place, format!("there is no v{}", value.0));
+                    errors.add(Invariant::R1, place, format!("there is no v{}", value.0));
                     continue;
                 };
                 if let Some(arg) = node.args.iter().find(|&&arg| !value_exists(arg)) {
@@ -231,11 +231,11 @@ impl<'a> Verifier<'a> {
             }
             block.end.values(|value| {
                 if !value_exists(value) {
-                    errors.add(Invariant::R1, &place, format!("there is no v{}", value.0));
+                    errors.add(Invariant::R1, place, format!("there is no v{}", value.0));
                 }
             });
             if block.end.state().is_some_and(|state| state.index() >= region.states.len()) {
-                errors.add(Invariant::R1, &place, "the state of its end does not exist");
+                errors.add(Invariant::R1, place, "the state of its end does not exist");
             }
         }
         for id in self.used_states() {
@@ -322,12 +322,12 @@ impl<'a> Verifier<'a> {
         end.values(|value| {
             self.used_at(value, (id, END), Invariant::R6, &name, errors);
             if matches!(self.region.op(value), Op::Virtual(_)) {
-                errors.add(Invariant::V2, &name, format!("uses {}", self.name(value)));
+                errors.add(Invariant::V2, name, format!("uses {}", self.name(value)));
             }
         });
         end.targets().for_each(|target| self.target(&name, target, errors));
         match end {
-            Terminator::Open => errors.add(Invariant::R3, &name, "is open"),
+            Terminator::Open => errors.add(Invariant::R3, name, "is open"),
             Terminator::Branch { condition, source, .. } => {
                 self.decides(&name, *condition, Ty::Bool, errors);
                 if let Some(source) = source {
@@ -340,7 +340,7 @@ impl<'a> Verifier<'a> {
                 if cases.is_empty() || counts.len() != cases.len() + 1 {
                     errors.add(
                         Invariant::R8,
-                        &name,
+                        name,
                         format!("{} cases, {} counts", cases.len(), counts.len()),
                     );
                 }

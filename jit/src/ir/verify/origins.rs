@@ -50,10 +50,10 @@ impl Verifier<'_> {
                 continue;
             };
             if caller.index() >= number || inline.depth != inlines[caller.index()].depth + 1 {
-                errors.add(Invariant::I1, &name, format!("is not below i{}", caller.0));
+                errors.add(Invariant::I1, name, format!("is not below i{}", caller.0));
             }
             if self.instruction(caller, pc).is_none_or(|op| op.shape() != OpShape::Call) {
-                errors.add(Invariant::I1, &name, format!("there is no call at i{}:{pc}", caller.0));
+                errors.add(Invariant::I1, name, format!("there is no call at i{}:{pc}", caller.0));
             }
         }
         if let RegionEntry::Loop(pc) = self.region.entry {

@@ -17,22 +17,22 @@ impl Verifier<'_> {
                 let name = self.name(value);
                 if node.op.needs_state() != node.state.is_some() {
                     let what = if node.state.is_some() { "has a state" } else { "has no state" };
-                    errors.add(Invariant::S1, &name, what);
+                    errors.add(Invariant::S1, name, what);
                 }
                 let Some(state) = node.state else { continue };
                 let is_before = self.region.state(state).kind == StateKind::Before;
                 if node.op.is_check() && !is_before {
-                    errors.add(Invariant::S2, &name, format!("s{} is not before an instruction", state.0));
+                    errors.add(Invariant::S2, name, format!("s{} is not before an instruction", state.0));
                 }
                 if matches!(node.op, Op::Call(_) | Op::CallVirtual(..) | Op::CallInterface(..)) && is_before {
-                    errors.add(Invariant::S2, &name, format!("s{} is not during a call", state.0));
+                    errors.add(Invariant::S2, name, format!("s{} is not during a call", state.0));
                 }
                 self.values_of_state(state, (id, place + 1), &name, errors);
             }
             if let Some(state) = block.end.state() {
                 let name = format_args!("b{}", id.0);
                 if self.region.state(state).kind != StateKind::Before {
-                    errors.add(Invariant::S2, &name, format!("s{} is not before an instruction", state.0));
+                    errors.add(Invariant::S2, name, format!("s{} is not before an instruction", state.0));
                 }
                 self.values_of_state(state, (id, END), &name, errors);
             }
@@ -56,26 +56,26 @@ impl Verifier<'_> {
         if !fits {
             errors.add(
                 Invariant::S3,
-                &name,
+                name,
                 format!("is not in the frame of the caller of i{}", state.inline.0),
             );
         }
         let registers = &self.program.functions[inline.function.index()].registers;
         let exists = |register: Register| (register.0 as usize) < registers.len();
         if !state.registers.is_sorted_by(|a, b| a.0 < b.0) {
-            errors.add(Invariant::S4, &name, "its registers are not in ascending order");
+            errors.add(Invariant::S4, name, "its registers are not in ascending order");
         }
         if let StateKind::During(Some(register)) = state.kind
             && !exists(register)
         {
-            errors.add(Invariant::S4, &name, format!("there is no r{}", register.0));
+            errors.add(Invariant::S4, name, format!("there is no r{}", register.0));
         }
         for &(register, value) in &state.registers {
             if !exists(register) {
-                errors.add(Invariant::S4, &name, format!("there is no r{}", register.0));
+                errors.add(Invariant::S4, name, format!("there is no r{}", register.0));
             } else if !Ty::of(registers[register.0 as usize]).same_kind(self.region.ty(value)) {
                 let what = format!("r{} is not of the kind of {}", register.0, self.name(value));
-                errors.add(Invariant::S5, &name, what);
+                errors.add(Invariant::S5, name, what);
             }
         }
     }

@@ -211,7 +211,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), BENCHMARKS.len());
-        assert_eq!(Suite::ALL.map(|suite| suite.benchmarks().count()), [14, 4, 8, 8, 15]);
+        assert_eq!(Suite::ALL.map(|suite| suite.benchmarks().count()), [14, 4, 8, 9, 15]);
         assert!(BENCHMARKS.iter().all(|b| b.quick_size <= b.default_size));
         assert!(Suite::ALL.iter().all(|&suite| Suite::named(suite.folder()) == Some(suite)));
     }

@@ -20,7 +20,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
          for each tick finds 38 % of the call graph in Jikes RVM and 37 % in J9; CBS with 16 samples and a stride of 3 (Jikes) or 7 (J9) finds 62 and 64 %, \
          for 0.2 and 0.3 % of time. In all but three rows it is better.",
         "Here a small input is a run of 50 ticks and a large one of 500, as the paper's runs of half a second to a minute had; ticks come by counted \
-         yieldpoints, so that accuracies repeat. Overheads are measured for a part of the programs when time is short.",
+         yieldpoints, so that accuracies repeat. When time is short, the two programs that take longest are left out, and overheads are measured for a part of the others.",
     ],
     cells: |plan| {
         let names = names(plan);

@@ -5,7 +5,7 @@ import math
 import re
 
 from . import masks, sequences
-from .basics import extreme, flagged, having, mean, mean_ratio, over
+from .basics import Cell, extreme, flagged, having, mean, mean_ratio, over
 
 OUTLIERS = "heapsort moldyn lzw".split()
 HASH = "--profile blpp:storage=hash"
@@ -137,8 +137,8 @@ def figure13(cells, is_figure):
 RECIPES = {
     "kblpp-fig13": {
         "roots, of all different paths, in the figure's routine with the largest k": lambda cells: max(
-            (int(re.search(r"kblpp:k=(\d+)", cell.commands).group(1)), *over("roots", "forest.roots")([cell])) for cell in figure13(cells, True)
-        )[1],
+            over("roots", "forest.roots")([max(figure13(cells, True), key=Cell.k)])
+        ),
         "roots, of all different paths, the program and k with fewest": lambda cells: min(
             over("roots", "forest.roots")(figure13(cells, False))
         ),
@@ -234,7 +234,7 @@ def bounded(cells):
 
 def roots(cells):
     """Forests whose roots are all different paths (k is 2), or no more than these."""
-    points = [point for line in forests("roots", "forest.roots")(figure13(cells, False)) for point in line]
+    points = [point for line in forests("roots", "forest.roots")(cells) for point in line]
     right = sum(value == 1 if k == 2 else 0 < value <= 1 for k, value in points)
     return right == len(points), [right, len(points)]
 

@@ -38,7 +38,7 @@ def lost(cells):
 
 def additions(cells):
     """Additions for each path that ends."""
-    own = [cell for cell in cells if cell.flags == HASH and cell.has("--rounds 0")]
+    own = flagged(cells, HASH, timed=False)
     number = lambda cell, name: cell.number(f"counts.profiled.{name}")
     return mean(number(cell, "additions_executed") / max(number(cell, "path_ends"), 1) for cell in own)
 

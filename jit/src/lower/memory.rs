@@ -63,7 +63,7 @@ impl Lowering<'_, '_> {
             }
             Op::StoreElement(kind) => {
                 let (array, index) = (self.value(args[0]), self.value(args[1]));
-                let stored = if kind == ElementKind::Bool { self.value(args[2]) } else { self.word(args[2]) };
+                let stored = self.value(args[2]);
                 if kind == ElementKind::Ref && self.region.op(args[2]) != Op::Null {
                     self.barrier(array, Some(index));
                 }

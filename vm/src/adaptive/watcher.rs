@@ -34,7 +34,8 @@ const LEAST_SHARE: f64 = 0.02;
 const DRIFT: f64 = 0.4;
 /// Up to this drift a branch does what code was made for.
 const AS_EXPECTED: f64 = 0.2;
-/// The share of a call's executions from which on the one method that it reaches is worth being inlined.
+/// The share of a call's executions from which on the one method that it reaches is worth being inlined: a little above the inliner's own
+/// bound for the only method, or code that is made again would still call it.
 const NEARLY_ALWAYS: f64 = 0.82;
 /// The most windows that code has to stay.
 const LONGEST_STAY: u64 = 256;

@@ -86,12 +86,10 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
 
 /// The same for the figure's routine and what runs it.
 fn of_routine(plan: &Plan, results: &Results<'_>) -> Option<Line> {
-    let point = |k: u32| {
+    forest::line(plan, "sorter", |k| {
         let number = |name: &str| results.number(&routine(k), name);
-        Some((f64::from(k), number("roots")? / number("forest.roots").filter(|&paths| paths > 0.0)?))
-    };
-    let points: Option<Vec<(f64, f64)>> = forest::ks(plan).into_iter().map(point).collect();
-    Some(Line { name: "sorter".into(), is_paper: false, points: points? })
+        Some(number("roots")? / number("forest.roots").filter(|&paths| paths > 0.0)?)
+    })
 }
 
 /// Roots over different paths, by k. Each path begins a sequence, so the paths are the first level of the k-iteration forest.

@@ -48,13 +48,16 @@ pub fn cells(plan: &Plan) -> Vec<Cell> {
     names(plan).into_iter().flat_map(|name| ks(plan).into_iter().map(move |k| cell(name, k))).collect()
 }
 
+/// What is known of a program for each k; nothing if one is missing.
+pub fn line(plan: &Plan, name: &str, value: impl Fn(u32) -> Option<f64>) -> Option<Line> {
+    let points: Option<Vec<(f64, f64)>> =
+        ks(plan).into_iter().map(|k| Some((f64::from(k), value(k)?))).collect();
+    Some(Line { name: name.to_string(), is_paper: false, points: points? })
+}
+
 /// A number of the forests over k, a line for each program; nothing if one is missing.
 pub fn lines(plan: &Plan, results: &Results<'_>, number: &str) -> Option<Vec<Line>> {
-    let line = |name: &str| {
-        let point = |k: u32| Some((f64::from(k), results.number(&cell(name, k), number)?));
-        let points: Option<Vec<(f64, f64)>> = ks(plan).into_iter().map(point).collect();
-        Some(Line { name: name.to_string(), is_paper: false, points: points? })
-    };
+    let line = |name: &'static str| line(plan, name, |k| results.number(&cell(name, k), number));
     names(plan).into_iter().map(line).collect::<Option<Vec<Line>>>().filter(|lines| !lines.is_empty())
 }
 

@@ -25,6 +25,10 @@ pub mod control {
 /// No path ends.
 pub const NO_PATH: u64 = u64::MAX;
 
+/// Added to the number of a path that may be wrong if it is the first that its activation sees end since all yieldpoints are taken.
+/// Numbers are smaller.
+pub const UNSURE: u64 = 1 << 31;
+
 /// What running code sees of its virtual machine.
 #[repr(C)]
 pub struct Context {

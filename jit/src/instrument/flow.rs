@@ -52,11 +52,6 @@ impl Flow {
         self.blocks[block.index()]
     }
 
-    /// Which arm of a block leads to another.
-    pub fn arm_to(&self, from: BlockId, to: BlockId) -> Option<usize> {
-        self.successors[from.index()].iter().position(|found| found.0 == to.0)
-    }
-
     /// The outcome of a source branch that an edge is.
     pub fn branch(&self, edge: Edge) -> SourceArm {
         self.arms[edge.from.index()].get(edge.arm.index()).copied().flatten()

@@ -8,7 +8,6 @@
 //! | [`branches`] | which branches of the machine code are which of the program: nothing is put in for it |
 //! | `calls` | calls, inlined ones included |
 //! | `caches` | inline caches of calls that are not inlined |
-//! | `loops` | loops with a single path, whose rounds need no register |
 //! | `outcomes` | counters of edges |
 //! | `receivers` | where paths tell what calls through tables reach |
 //! | `paths` | which paths there are, and what happens where they end |
@@ -22,7 +21,6 @@ mod caches;
 mod calls;
 mod edges;
 mod flow;
-mod loops;
 mod outcomes;
 mod paths;
 pub mod receivers;
@@ -49,24 +47,13 @@ pub fn run(
     version: u32,
 ) -> Result<Instrumented, String> {
     region.clear_unreachable();
-    let (mut shape, blocks) = (region.shape(), region.blocks.len());
-    let mut frequencies = Frequencies::of(region, &shape);
-    let loops = match wanted.paths {
-        Some(_) => loops::single_paths(region, &shape, &frequencies),
-        None => Vec::new(),
-    };
-    // Most regions need no block in front of a loop.
-    if region.blocks.len() != blocks {
-        shape = region.shape();
-        frequencies = Frequencies::of(region, &shape);
-    }
+    let shape = region.shape();
+    let frequencies = Frequencies::of(region, &shape);
     let passed = if wanted.calls_on_paths { calls::passed(region) } else { Vec::new() };
     let flow = Flow::of(region, &shape, &frequencies);
     let mut edges = Edges::of(region);
     let mut paths = match &wanted.paths {
-        Some(wanted) => {
-            Some(paths::instrument(region, &flow, &mut edges, &loops, wanted, counters, version)?)
-        }
+        Some(wanted) => Some(paths::instrument(region, &flow, &mut edges, wanted, counters, version)?),
         None => None,
     };
     let counted = match wanted.edges {
@@ -75,7 +62,7 @@ pub fn run(
     };
     edges.place(region);
     if let (Some(PathInstrumentation { traced: true, .. }), Some(paths)) = (&wanted.paths, &mut paths) {
-        trace::instrument(region, flow.blocks(), &paths.dag, &loops);
+        trace::instrument(region, flow.blocks(), &paths.dag);
         paths.outcomes = flow.branch_arms().collect();
     }
     if let Some(paths) = &mut paths {

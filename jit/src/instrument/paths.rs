@@ -10,23 +10,22 @@
 //! Paths end at the yieldpoints of loops and where the method returns. (Loops have their yieldpoint on the way back, see
 //! [`crate::ir::YieldKind`], so a path is a round of a loop from behind its yieldpoint to the next.) What leaves for the
 //! interpreter drops the path it is on. A cycle without a yieldpoint, and a join after which there would be too
-//! many paths, get an end of their own, which asks the control word like a yieldpoint but never switches threads; so do paths in front of loops
-//! with a single path (see `loops`).
+//! many paths, get an end of their own, which asks the control word like a yieldpoint but never switches threads.
 
 use super::edges::Edges;
 use super::flow::Flow;
-use super::loops::SinglePath;
 use super::register::{self, Number};
-use super::{EXHAUSTED, edge, yieldpoint};
+use super::{EXHAUSTED, yieldpoint};
 use crate::ir::{BlockId, InlineId, Node, Op, Region, StateKind, Terminator, Ty, Value, YieldKind};
 use crate::passes::edit::Constants;
 use holloway_bytecode::FunctionId;
 use holloway_profilers::VersionId;
 use holloway_profilers::kblpp::NodeLayout;
-use holloway_profilers::paths::{Action, Cut, Options, PathDag, Plan};
+use holloway_profilers::paths::{Cut, Options, PathDag, Plan};
 use holloway_profilers::windows::WindowNumbers;
 use holloway_vm::profiling::{
-    CounterNumbers, MOST_IN_ARRAY, PathInstrumentation, PathTableCells, Roots, Storage, VersionPaths, Windows,
+    CounterNumbers, MOST_IN_ARRAY, PathInstrumentation, PathTableCells, Roots, Storage, UNSURE, VersionPaths,
+    Windows,
 };
 use smallvec::SmallVec;
 
@@ -38,15 +37,12 @@ pub fn instrument(
     region: &mut Region,
     flow: &Flow,
     edges: &mut Edges,
-    loops: &[SinglePath],
     wanted: &PathInstrumentation,
     counters: &CounterNumbers,
     version: u32,
 ) -> Result<VersionPaths, String> {
     let yields = |block: &BlockId| yieldpoint(region, *block, YieldKind::Loop).is_some();
-    let in_front: Vec<BlockId> = loops.iter().map(|inside| inside.preheader).collect();
-    let cuts = region.block_ids().filter(yields).chain(in_front.iter().copied());
-    let cuts = cuts.map(|block| holloway_profilers::BlockId(block.0)).collect();
+    let cuts = region.block_ids().filter(yields).map(|block| holloway_profilers::BlockId(block.0)).collect();
     let mut options = Options { cut: Cut::Blocks(cuts), placement: wanted.placement, ..Options::default() };
     let plan = loop {
         let plan =
@@ -79,30 +75,10 @@ pub fn instrument(
         None => (None, None),
     };
     let additions = plan.additions().count() as u32;
-    let added_ends = (plan.added_cuts().count() + loops.len()) as u32;
-    // What is counted needs its number in every round.
-    let rounds: Vec<Rounds> = match wanted {
-        PathInstrumentation { exact: None, forest: false, windows: None, .. } => {
-            loops.iter().filter_map(|inside| Rounds::of(&plan, flow, inside)).collect()
-        }
-        _ => Vec::new(),
-    };
-    let first_rounds = rounds.iter().map(|rounds| (rounds.told, rounds.first)).collect();
+    let added_ends = plan.added_cuts().count() as u32;
     let (constants, later) = (Constants::new(), later(region, &plan));
-    Register {
-        plan: &plan,
-        flow,
-        wanted,
-        counters,
-        table,
-        constants,
-        in_front,
-        rounds,
-        roots,
-        windows,
-        later,
-    }
-    .thread(region, edges);
+    Register { plan: &plan, flow, wanted, counters, table, constants, roots, windows, later }
+        .thread(region, edges);
     let outcomes = Vec::new();
     let calls = Vec::new();
     Ok(VersionPaths {
@@ -115,7 +91,6 @@ pub fn instrument(
         places,
         additions,
         added_ends,
-        first_rounds,
         calls,
         receivers: Vec::new(),
         outcomes,
@@ -141,45 +116,6 @@ fn place(region: &Region, block: BlockId) -> (FunctionId, u32) {
     }
 }
 
-/// The numbers of a loop with a single path that is only sampled.
-struct Rounds {
-    preheader: BlockId,
-    header: BlockId,
-    /// The number where a round begins, except the first.
-    begin: u64,
-    /// The number at the yieldpoint, the first time and otherwise.
-    first: u64,
-    told: u64,
-}
-
-impl Rounds {
-    fn of(plan: &Plan, flow: &Flow, inside: &SinglePath) -> Option<Rounds> {
-        let begin = |block: BlockId| Some(plan.cut(holloway_profilers::BlockId(block.0))?.begin);
-        let value = |from: BlockId, to: BlockId| {
-            let arm = flow.arm_to(from, to)?;
-            match plan.action(edge(from.index(), arm)) {
-                Action::Add(value) => Some(value),
-                Action::Break(_) => None,
-            }
-        };
-        let values = |blocks: &[BlockId]| -> Option<u64> {
-            blocks.windows(2).map(|pair| value(pair[0], pair[1])).sum()
-        };
-        let (header, blocks) = (inside.header(), &inside.blocks);
-        // No other path ends on the way.
-        let others =
-            blocks.iter().enumerate().any(|(at, &block)| at != inside.yields && begin(block).is_some());
-        if others {
-            return None;
-        }
-        let until = values(&blocks[..=inside.yields])?;
-        let last = *blocks.last()?;
-        let after = begin(blocks[inside.yields])? + values(&blocks[inside.yields..])? + value(last, header)?;
-        let first = begin(inside.preheader)? + value(inside.preheader, header)? + until;
-        Some(Rounds { preheader: inside.preheader, header, begin: after, first, told: after + until })
-    }
-}
-
 /// The path register on its way through a region.
 struct Register<'a> {
     plan: &'a Plan,
@@ -190,10 +126,6 @@ struct Register<'a> {
     /// The counters that name the hash table, if they are counted there.
     table: Option<u32>,
     constants: Constants,
-    /// Blocks in front of loops, at whose end paths end.
-    in_front: Vec<BlockId>,
-    /// Loops that need no register.
-    rounds: Vec<Rounds>,
     /// Where roots of the k-slab forest are remembered.
     roots: Option<Roots>,
     /// How windows are counted, if they are.
@@ -220,12 +152,21 @@ fn later(region: &Region, plan: &Plan) -> Vec<bool> {
 
 impl Register<'_> {
     fn thread(mut self, region: &mut Region, edges: &mut Edges) {
-        let known: Vec<(BlockId, u64)> =
-            self.rounds.iter().map(|rounds| (rounds.header, rounds.begin)).collect();
-        let found = register::place(region, edges, self.flow, self.plan, &known, self.wanted.placement);
+        // What is counted needs its number in every round.
+        let only_sampled =
+            matches!(self.wanted, PathInstrumentation { exact: None, forest: false, windows: None, .. });
+        let placement = self.wanted.placement;
+        let found = register::place(region, edges, self.flow, self.plan, placement, only_sampled);
         for block in region.block_ids() {
             if let Some(begin) = found.begins[block.index()] {
                 self.block(region, block, begin);
+            }
+        }
+        for (block, number) in found.resets {
+            let number = self.constants.get(region, Op::Int(number), Ty::Int);
+            if let Some(at) = yieldpoint(region, block, YieldKind::Loop) {
+                let value = region.block(block).nodes[at];
+                region.nodes[value.index()].args.push(number);
             }
         }
         for (block, op) in found.at_ends {
@@ -241,6 +182,7 @@ impl Register<'_> {
         let op = match number {
             Number::Known(known) => Op::Int(known as i64),
             Number::Register(more) => Op::Path(more),
+            Number::Unsure(more) => Op::Path(more + UNSURE as i64),
         };
         self.constants.get(region, op, Ty::Int)
     }
@@ -250,9 +192,7 @@ impl Register<'_> {
         let mut first = !self.later[block.index()];
         if let Some(cut) = self.plan.cut(holloway_profilers::BlockId(block.0)) {
             let at = yieldpoint(region, block, YieldKind::Loop);
-            // In front of a loop it ends last of all: nothing comes between this end and the first of the loop.
-            let last = if self.in_front.contains(&block) { region.block(block).nodes.len() } else { 0 };
-            self.end_path(region, block, at.unwrap_or(last), r, at.is_some(), first);
+            self.end_path(region, block, at.unwrap_or(0), r, at.is_some(), first);
             first = false;
             r = Number::Known(cut.begin);
         }
@@ -296,12 +236,7 @@ impl Register<'_> {
         } else if self.wanted.sampled {
             ops.push(Op::SamplePath);
         }
-        let mut args = SmallVec::from_slice(&[r]);
-        if let Some(rounds) = self.rounds.iter().find(|rounds| rounds.preheader == block) {
-            let told = Number::Known(rounds.told);
-            args.push(self.value(region, told));
-        }
-        let node = |op| Node { op, args: args.clone(), ty: Ty::None, state: None, inline, pc };
+        let node = |op| Node { op, args: SmallVec::from_slice(&[r]), ty: Ty::None, state: None, inline, pc };
         let new: Vec<Value> = ops.into_iter().map(|op| region.add_node(node(op))).collect();
         region.block_mut(block).nodes.splice(at..at, new);
     }

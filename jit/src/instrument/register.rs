@@ -10,18 +10,30 @@
 //!
 //! Unlike theirs, the register is set anew by each path, so what is known in front is not part of the tree. With other placements
 //! than PEP's smart one, additions stay on the edges that the plan has them on: those are there to be compared with.
+//!
+//! **Rounds of loops that nothing is set for.** A path that begins behind the yieldpoint of a loop has a known number, which the loop's header
+//! would be told by a store in each round: up to a tenth of the time of a small loop. Where paths are only sampled, that is
+//! left to the yieldpoint, when it is taken ([`Placed::resets`]). While samples are taken all yieldpoints are, so that the register
+//! is right from the second end of a path on that an activation sees. At the first, it has whatever earlier rounds left there: which numbers may
+//! be so is known here ([`Number::Unsure`]), and the machine, which sees the activations, leaves those samples out. What is left out is a path in which samples
+//! began to be taken, so nothing is lost where a path has no calls: samples are far apart from where they begin. But one that has a long call
+//! would hardly ever be seen. Therefore only loops do so in which hardly any path has a call ([`MOST_CALLING`]).
 
-use super::edge;
 use super::edges::Edges;
 use super::flow::Flow;
-use crate::ir::{BlockId, Op, Region};
+use super::{edge, yieldpoint};
+use crate::ir::{BlockId, Op, Region, Terminator, YieldKind};
 use holloway_profilers::Edge;
 use holloway_profilers::paths::{Action, Placement, Plan};
+use std::collections::BTreeMap;
 
 /// What an addition with a block of its own costs, where one without costs 2.
 const OWN_BLOCK: u64 = 3;
 /// See [`OWN_BLOCK`].
 const NO_BLOCK: u64 = 2;
+
+/// Of the paths from a loop's header on, so many may have a call if the register is not set for each of its rounds.
+const MOST_CALLING: f64 = 1.0 / 16.0;
 
 /// What is known of the number of the path so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +42,8 @@ pub enum Number {
     Known(u64),
     /// It is the path register and so much more, in the 32 bits of the register.
     Register(i64),
+    /// The same, if the activation has seen the end of a path before, or the path began outside of the loops that nothing is set for.
+    Unsure(i64),
 }
 
 /// What is to be executed, and what the numbers are then.
@@ -41,19 +55,20 @@ pub struct Placed {
     pub on_edges: Vec<(Edge, Op)>,
     /// What is executed in blocks, in front of what ends them.
     pub at_ends: Vec<(BlockId, Op)>,
+    /// What the yieldpoints of loops set the register to when they are taken.
+    pub resets: Vec<(BlockId, i64)>,
 }
 
-/// Finds out where the path register of a region is set and added to. `known` are blocks at whose beginning the number is known
-/// although control meets there.
+/// Finds out where the path register of a region is set and added to. `resets`: yieldpoints may set it when they are taken.
 pub fn place(
     region: &Region,
     edges: &Edges,
     flow: &Flow,
     plan: &Plan,
-    known: &[(BlockId, u64)],
     placement: Placement,
+    resets: bool,
 ) -> Placed {
-    let mut ways = Ways::of(region, edges, flow, plan, known);
+    let mut ways = Ways::of(region, edges, flow, plan, resets);
     ways.find();
     let mut more = Differences::none(2 * region.blocks.len());
     if placement == Placement::Smart {
@@ -82,6 +97,8 @@ struct Way {
     edge: Option<Edge>,
     /// Of an addition there.
     cost: u64,
+    /// The way back to a loop's header: the block with the yieldpoint that sets the register for it.
+    reset_by: Option<BlockId>,
 }
 
 /// All ways to where the register must have the number.
@@ -90,9 +107,15 @@ struct Ways<'a> {
     edges: &'a Edges,
     flow: &'a Flow,
     plan: &'a Plan,
-    known: &'a [(BlockId, u64)],
+    /// May yieldpoints set the register.
+    resets: bool,
+    order: Vec<BlockId>,
+    /// By block: where it is in that order.
+    positions: Vec<u32>,
     /// By point: what is known of the number there. Registers are still without what is more.
     numbers: Vec<Option<Number>>,
+    /// By point with a known number: the block in which the path began.
+    origins: Vec<Option<BlockId>>,
     /// By point: is a known number set there, in front of a block's end, as that is cheaper than on the edges.
     set: Vec<bool>,
     ways: Vec<Way>,
@@ -101,16 +124,27 @@ struct Ways<'a> {
 }
 
 impl<'a> Ways<'a> {
-    fn of(
-        region: &'a Region,
-        edges: &'a Edges,
-        flow: &'a Flow,
-        plan: &'a Plan,
-        known: &'a [(BlockId, u64)],
-    ) -> Ways<'a> {
+    fn of(region: &'a Region, edges: &'a Edges, flow: &'a Flow, plan: &'a Plan, resets: bool) -> Ways<'a> {
         let points = 2 * region.blocks.len();
-        let (numbers, set) = (vec![None; points], vec![false; points]);
-        Ways { region, edges, flow, plan, known, numbers, set, ways: Vec::new(), told: Vec::new() }
+        let order = region.graph().reverse_postorder().to_vec();
+        let mut positions = vec![0; region.blocks.len()];
+        for (position, block) in (0..).zip(&order) {
+            positions[block.index()] = position;
+        }
+        Ways {
+            region,
+            edges,
+            flow,
+            plan,
+            resets,
+            order,
+            positions,
+            numbers: vec![None; points],
+            origins: vec![None; points],
+            set: vec![false; points],
+            ways: Vec::new(),
+            told: Vec::new(),
+        }
     }
 
     fn find(&mut self) {
@@ -119,11 +153,9 @@ impl<'a> Ways<'a> {
                 self.numbers[begin_of(block)] = Some(Number::Register(0));
             }
         }
-        for &(block, number) in self.known {
-            self.numbers[begin_of(block)] = Some(Number::Known(number));
-        }
         self.numbers[begin_of(Region::ENTRY)] = Some(Number::Known(self.plan.start()));
-        for &block in self.region.graph().reverse_postorder() {
+        for position in 0..self.order.len() {
+            let block = self.order[position];
             if let Some(begin) = self.numbers[begin_of(block)] {
                 self.go_on(block, begin);
             }
@@ -132,7 +164,7 @@ impl<'a> Ways<'a> {
 
     /// Does control meet there, with numbers that only the register can tell apart.
     fn meets(&self, block: BlockId) -> bool {
-        self.edges.incoming(block) > 1 && self.known.iter().all(|&(known, _)| known != block)
+        self.edges.incoming(block) > 1
     }
 
     /// Goes through a block and along the edges out of it.
@@ -146,11 +178,12 @@ impl<'a> Ways<'a> {
             if cut.is_some() || targets.is_empty() {
                 self.told.push((from, all));
             } else {
-                self.ways.push(Way { from, to, value: 0, edge: None, cost: NO_BLOCK * all });
+                self.ways.push(Way { from, to, value: 0, edge: None, cost: NO_BLOCK * all, reset_by: None });
             }
         }
         let number = cut.map_or(begin, |cut| Number::Known(cut.begin));
         self.numbers[to] = Some(number);
+        self.origins[to] = if cut.is_some() { Some(block) } else { self.origins[from] };
         let mut for_own = 0;
         for (arm, &target) in targets.iter().enumerate() {
             let edge = edge(block.index(), arm);
@@ -164,15 +197,83 @@ impl<'a> Ways<'a> {
                 && !self.meets(target)
             {
                 self.numbers[begin].get_or_insert(Number::Known(number + value));
+                self.origins[begin] = self.origins[to];
                 continue;
             }
             self.numbers[begin].get_or_insert(Number::Register(0));
             let own = self.edges.needs_block(self.region, edge);
             let cost = self.flow.frequency(edge) * if own { OWN_BLOCK } else { NO_BLOCK };
-            for_own += if own { cost } else { 0 };
-            self.ways.push(Way { from: to, to: begin, value, edge: Some(edge), cost });
+            let reset_by = self.reset_by(block, target);
+            for_own += if own && reset_by.is_none() { cost } else { 0 };
+            self.ways.push(Way { from: to, to: begin, value, edge: Some(edge), cost, reset_by });
         }
         self.set[to] = matches!(number, Number::Known(_)) && for_own > NO_BLOCK * all;
+    }
+
+    /// Does an edge with a known number lead back to a loop's header, and can the yieldpoint set the register for it.
+    fn reset_by(&self, block: BlockId, target: BlockId) -> Option<BlockId> {
+        let back = self.positions[target.index()] <= self.positions[block.index()];
+        let origin = self.origins[end_of(block)].filter(|_| self.resets && back)?;
+        yieldpoint(self.region, origin, YieldKind::Loop)?;
+        // It sets one number.
+        let sets_another = self.ways.iter().any(|way| way.reset_by == Some(origin));
+        (!sets_another && self.calling(target) <= MOST_CALLING).then_some(origin)
+    }
+
+    /// Which part of the paths from a block on has a call before it ends.
+    fn calling(&self, from: BlockId) -> f64 {
+        let mut calling = 0.0;
+        let mut parts = BTreeMap::from([(self.positions[from.index()], 1.0)]);
+        while let Some((position, part)) = parts.pop_first() {
+            let block = self.order[position as usize];
+            let found = self.region.block(block);
+            let cut = self.plan.cut(holloway_profilers::BlockId(block.0)).is_some();
+            let until = match yieldpoint(self.region, block, YieldKind::Loop) {
+                at if cut => at.unwrap_or(0),
+                _ => found.nodes.len(),
+            };
+            let calls = |op: Op| op.is_call() && !matches!(op, Op::Yieldpoint(_));
+            if found.nodes[..until].iter().any(|&node| calls(self.region.op(node))) {
+                calling += part;
+            } else if !cut && !matches!(found.end, Terminator::Return(_)) {
+                let all = self.flow.block(block).max(1) as f64;
+                for (arm, target) in found.end.targets().enumerate() {
+                    let taken = self.flow.frequency(edge(block.index(), arm)) as f64 / all;
+                    let next = self.positions[target.block.index()];
+                    // Cycles have cuts.
+                    if next > position {
+                        *parts.entry(next).or_insert(0.0) += part * taken;
+                    }
+                }
+            }
+        }
+        calling
+    }
+
+    /// The ways that yieldpoints set the register for: the yieldpoint's block, and the way.
+    fn reset(&self) -> impl Iterator<Item = (BlockId, &Way)> {
+        self.ways.iter().filter(|way| !self.set[way.from]).filter_map(|way| Some((way.reset_by?, way)))
+    }
+
+    /// By point: is the register perhaps not right there.
+    fn unsure(&self) -> Vec<bool> {
+        let mut unsure = vec![false; self.numbers.len()];
+        let mut todo: Vec<Point> = self.reset().map(|(_, way)| way.to).collect();
+        if todo.is_empty() {
+            return unsure;
+        }
+        let mut onwards: Vec<Vec<Point>> = vec![Vec::new(); self.numbers.len()];
+        for way in &self.ways {
+            if let Some(Number::Register(_)) = self.numbers[way.from] {
+                onwards[way.from].push(way.to);
+            }
+        }
+        while let Some(point) = todo.pop() {
+            if !std::mem::replace(&mut unsure[point], true) {
+                todo.extend(&onwards[point]);
+            }
+        }
+        unsure
     }
 
     /// Chooses what is more at each point, so that the most expensive ways need no addition.
@@ -195,10 +296,13 @@ impl<'a> Ways<'a> {
     /// What is executed, if so much is more at each point.
     fn placed(&self, more: &mut Differences) -> Placed {
         let mut placed = Placed::default();
+        let unsure = self.unsure();
         for block in self.region.block_ids() {
-            placed.begins.push(self.numbers[begin_of(block)].map(|number| match number {
-                Number::Register(_) => Number::Register(more.at(begin_of(block))),
-                known => known,
+            let begin = begin_of(block);
+            placed.begins.push(self.numbers[begin].map(|number| match number {
+                Number::Known(known) => Number::Known(known),
+                _ if unsure[begin] => Number::Unsure(more.at(begin)),
+                _ => Number::Register(more.at(begin)),
             }));
             if let (true, Some(Number::Known(number))) =
                 (self.set[end_of(block)], self.numbers[end_of(block)])
@@ -206,7 +310,15 @@ impl<'a> Ways<'a> {
                 placed.at_ends.push((block, Op::SetPath(number as i64 - more.at(end_of(block)))));
             }
         }
+        for (block, way) in self.reset() {
+            if let Some(Number::Known(number)) = self.numbers[way.from] {
+                placed.resets.push((block, (number + way.value) as i64 - more.at(way.to)));
+            }
+        }
         for way in &self.ways {
+            if way.reset_by.is_some() && !self.set[way.from] {
+                continue;
+            }
             let (before, after) = (more.at(way.from) + way.value as i64, more.at(way.to));
             let op = match self.numbers[way.from] {
                 Some(Number::Known(number)) if !self.set[way.from] || before != after => {

@@ -3,7 +3,6 @@
 //! the yieldpoints of loops are not all of them.
 
 use super::edges::split;
-use super::loops::SinglePath;
 use super::{edge, yieldpoint};
 use crate::ir::{BlockId, InlineId, Node, Op, Region, Terminator, Ty, YieldKind};
 use holloway_profilers::BlockId as FlowBlock;
@@ -12,7 +11,7 @@ use holloway_vm::profiling::Step;
 use smallvec::SmallVec;
 
 /// Traces the first so many blocks, those that the path numbers are about. The others only hold counters.
-pub fn instrument(region: &mut Region, blocks: usize, dag: &PathDag, loops: &[SinglePath]) {
+pub fn instrument(region: &mut Region, blocks: usize, dag: &PathDag) {
     let cut: Vec<u32> = dag
         .nodes()
         .iter()
@@ -39,9 +38,7 @@ pub fn instrument(region: &mut Region, blocks: usize, dag: &PathDag, loops: &[Si
         if let Some(at) = yieldpoint(region, block, YieldKind::Loop) {
             put(region, block, at, Step::Cut(own));
         } else if cut.contains(&block.0) {
-            let in_front = loops.iter().any(|inside| inside.preheader == block);
-            let at = if in_front { end(region) } else { 0 };
-            put(region, block, at, Step::Cut(own));
+            put(region, block, 0, Step::Cut(own));
         }
         put(region, block, 0, Step::Block(own));
     }

@@ -314,7 +314,7 @@ pub enum Op {
     CallInterface(InterfaceId, u32),
     /// `(args …)`.
     CallNative(Native),
-    /// `()`, or `(number)` where a path ends that is sampled: a yieldpoint.
+    /// A yieldpoint: `()`, or `(number)` where a path ends that is sampled, or `(number, next)` where it sets the path register if it is taken.
     Yieldpoint(YieldKind),
 
     /// `()`: an inlined method is entered here, which is counted. Only there if calls are; nothing of the program sees it.
@@ -347,8 +347,7 @@ pub enum Op {
         /// Is it the first path of its activation.
         first: bool,
     },
-    /// `(number)`: a sampled path ends where there is no yieldpoint; `(number, told)` in front of a loop whose yieldpoint tells
-    /// that number, which is that of a later round.
+    /// `(number)`: a sampled path ends where there is no yieldpoint.
     SamplePath,
     /// `(receiver)`: a call through a table is made on it, from the site with this number; counted in the hash table that these counters
     /// name.

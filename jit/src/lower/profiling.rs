@@ -12,9 +12,7 @@ use holloway_profilers::kblpp::{Activation, NodeLayout, StepLayout};
 use holloway_profilers::stream::TableAddress;
 use holloway_profilers::windows::Window;
 use holloway_vm::compiled::Stub;
-use holloway_vm::profiling::{
-    BlockInstrumentation, NO_PATH, PathEnd, Roots, TraceFrame, Windows, receiver_key,
-};
+use holloway_vm::profiling::{BlockInstrumentation, NO_PATH, Roots, TraceFrame, Windows, receiver_key};
 
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
 impl Lowering<'_, '_> {
@@ -25,11 +23,7 @@ impl Lowering<'_, '_> {
                 let base = self.counters();
                 self.increment(base, counter);
             }
-            Op::SetPath(number) => {
-                let register = self.path_register();
-                let number = self.builder.ins().iconst(types::I32, number & 0xffff_ffff);
-                self.builder.ins().store(PLAIN, number, register, 0);
-            }
+            Op::SetPath(number) => self.set_path(number),
             Op::AddPath(more) => {
                 // The three become one instruction, as they are as wide as the word.
                 let register = self.path_register();
@@ -74,10 +68,8 @@ impl Lowering<'_, '_> {
             Op::SamplePath => {
                 let next = self.poll(YieldKind::Loop);
                 let number = self.value(args[0]);
-                let told = args.get(1).and_then(|&told| self.region.int(told));
-                let place = PathEnd { version: self.code, told: told.map(|told| told as u32) };
-                let place = self.constant(types::I64, place.word());
-                self.preserving_call(Stub::SamplePath, &[place, number]);
+                let version = self.constant(types::I64, u64::from(self.code));
+                self.preserving_call(Stub::SamplePath, &[version, number]);
                 self.builder.ins().jump(next, &[]);
                 self.switch_to(next);
             }
@@ -153,7 +145,7 @@ impl Lowering<'_, '_> {
         }
         // The sum has the width of the register: what it held may have been less than nothing.
         let number = self.builder.ins().ireduce(types::I32, number);
-        let sum = self.builder.ins().iadd_imm_s(number, more);
+        let sum = self.builder.ins().iadd_imm_s(number, i64::from(more as i32));
         self.builder.ins().uextend(types::I64, sum)
     }
 
@@ -344,13 +336,24 @@ impl Lowering<'_, '_> {
         self.builder.ins().store(PLAIN, more, base, displacement);
     }
 
-    /// Stores the number of the path that ends at a yieldpoint, or that none does.
+    /// Stores the number of the path that ends at a yieldpoint, or that none does; and sets the path register for the next one, if that
+    /// is left to the yieldpoint.
     pub fn tell_path(&mut self, yieldpoint: Value) {
-        let number = match self.region.node(yieldpoint).args.first() {
+        let args = &self.region.node(yieldpoint).args;
+        let number = match args.first() {
             Some(&number) => self.value(number),
             None => self.constant(types::I64, NO_PATH),
         };
         self.builder.ins().store(PLAIN, number, self.context, self.model.context.path);
+        if let Some(next) = args.get(1).and_then(|&next| self.region.int(next)) {
+            self.set_path(next);
+        }
+    }
+
+    fn set_path(&mut self, number: i64) {
+        let register = self.path_register();
+        let number = self.builder.ins().iconst(types::I32, number & 0xffff_ffff);
+        self.builder.ins().store(PLAIN, number, register, 0);
     }
 
     /// Makes room for what an activation needs to keep of its place in the k-slab forest and in a trace, and says that nothing has

@@ -30,9 +30,14 @@ pub fn run_method(vm: *mut Machinery, machine: &mut Machine, function: FunctionI
     let definition = unsafe { definition(vm, function) };
     // Few methods need it, and clearing it takes longer than everything else here.
     let mut stack = [const { MaybeUninit::uninit() }; STACK_ARGUMENTS];
-    let arguments = marshal(machine, definition, &mut stack);
+    let mut arguments = Arguments::NONE;
+    marshal(machine, definition, &mut stack, &mut arguments);
     // SAFETY: the frame is that of `function`, and `code` its valid entry.
     let result = unsafe { run(vm, machine, definition, code, &arguments) };
+    // Objects must not be kept by what is left of them on this stack, which is scanned for whatever looks like one.
+    arguments.integers.fill(0);
+    stack[..arguments.stack_words].fill(MaybeUninit::new(0));
+    std::hint::black_box((&mut arguments, &mut stack));
     finish(vm, machine, definition, result)
 }
 
@@ -41,13 +46,11 @@ pub fn run_loop(vm: *mut Machinery, machine: &mut Machine, function: FunctionId,
     let base = machine.base;
     // SAFETY: as `run_method`.
     let definition = unsafe { definition(vm, function) };
-    let mut integers = [0; INTEGER_REGISTERS];
-    integers[0] = machine.ctx as u64;
+    let mut arguments = Arguments::NONE;
+    arguments.integers[0] = machine.ctx as u64;
     // SAFETY: the frame has a header.
-    integers[1] = unsafe { *base.sub(2) };
-    integers[2] = base as u64;
-    let arguments =
-        Arguments { integers, floats: [0.0; FLOAT_REGISTERS], stack: std::ptr::null(), stack_words: 0 };
+    arguments.integers[1] = unsafe { *base.sub(2) };
+    arguments.integers[2] = base as u64;
     // SAFETY: as above.
     let result = unsafe { run(vm, machine, definition, code, &arguments) };
     finish(vm, machine, definition, result)
@@ -69,12 +72,12 @@ fn marshal(
     machine: &Machine,
     function: &Function,
     stack: &mut [MaybeUninit<u64>; STACK_ARGUMENTS],
-) -> Arguments {
-    let mut integers = [0; INTEGER_REGISTERS];
+    arguments: &mut Arguments,
+) {
+    let Arguments { integers, floats, .. } = arguments;
     integers[0] = machine.ctx as u64;
     // SAFETY: the frame has a header.
     integers[1] = unsafe { *machine.base.sub(2) };
-    let mut floats = [0.0; FLOAT_REGISTERS];
     let (mut next_integer, mut next_float, mut words) = (2, 0, 0);
     for (register, ty) in function.registers[..function.params as usize].iter().enumerate() {
         let bits = machine.bits(register);
@@ -93,7 +96,7 @@ fn marshal(
         stack[words].write(0);
         words += 1;
     }
-    Arguments { integers, floats, stack: stack.as_ptr().cast(), stack_words: words }
+    (arguments.stack, arguments.stack_words) = (stack.as_ptr().cast(), words);
 }
 
 /// Calls code in the place of the frame at `machine`, whose base it sets anew: the stack may have moved since.

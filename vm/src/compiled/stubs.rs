@@ -42,6 +42,16 @@ pub struct Arguments {
     pub stack_words: usize,
 }
 
+impl Arguments {
+    /// No arguments.
+    pub const NONE: Arguments = Arguments {
+        integers: [0; INTEGER_REGISTERS],
+        floats: [0.0; FLOAT_REGISTERS],
+        stack: std::ptr::null(),
+        stack_words: 0,
+    };
+}
+
 global_asm!(
     ".hidden holloway_enter_compiled",
     ".globl holloway_enter_compiled",

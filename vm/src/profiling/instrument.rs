@@ -255,9 +255,6 @@ pub struct VersionPaths {
     pub additions: u32,
     /// Ends of paths that have no yieldpoint of their own.
     pub added_ends: u32,
-    /// For loops of which only samples are taken: the number that their yieldpoint tells, and the one that it means if the end
-    /// of a path seen just before is that in front of the loop.
-    pub first_rounds: Vec<(PathNumber, PathNumber)>,
     /// The calls in blocks, if paths are to be asked for them.
     pub calls: Vec<BlockCall>,
     /// What calls through tables reach, if code follows the program.

@@ -13,6 +13,7 @@
 //! | `call_tally` | calls as one green thread made them |
 //! | `moments` | estimates of calls as they were while the program ran |
 //! | `state` | the profilers at work: ends of paths, yieldpoints |
+//! | `seen` | in which activations sampled numbers of paths are right |
 //! | `trace` | for tests: every step of compiled code |
 //! | [`native`] | branch traces of compiled code, from what the processor remembers |
 //! | `recorder` | branch traces and subpaths, from what the interpreter tells of its moves, and compiled code of blocks |
@@ -34,13 +35,14 @@ mod moments;
 pub mod native;
 mod recent;
 mod recorder;
+mod seen;
 mod spec;
 mod state;
 mod tally;
 mod threads;
 mod trace;
 
-pub use crate::context::NO_PATH;
+pub use crate::context::{NO_PATH, UNSURE};
 pub use caches::{CacheEntry, VersionCaches, is_through_table};
 pub use call_records::{
     BurstRecord, CacheRecord, CallRecord, CallRecords, CallSampleRecord, ContextRecord, CreditRecord,
@@ -67,11 +69,12 @@ pub use recorder::{
     region_graphs,
 };
 pub(crate) use recorder::{Event, LOOK, Recorder, Surprise};
+pub(crate) use seen::Seen;
 pub use spec::{
     Backend, BtbOptions, CallsAt, CbsOptions, IcacheOptions, LengthLaw, OneShotOptions, OspAgeing,
     OspOptions, PepOptions, ProfileOptions, ProfileSpec, Snapshots, SubpathOptions, SubpathSkip, Weights,
 };
-pub use state::{PathEnd, Version};
+pub use state::Version;
 pub(crate) use state::{
     Profiling, Taken, count_new_path, enter_block, grow_forest, plant_forest, sample_path, trace_step,
     yieldpoint,

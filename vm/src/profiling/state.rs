@@ -14,6 +14,7 @@ use super::moments::Moments;
 use super::native::NativeTraces;
 use super::recent::{Behaviour, RecentSamples, Step, on_path};
 use super::recorder::{Recorder, Surprise};
+use super::seen::Seen;
 use super::spec::{CallsAt, ProfileOptions};
 use super::tally::{Counted, TableCells, Tally};
 use super::threads::{CountedThread, Tallies};
@@ -21,7 +22,7 @@ use super::trace::{Trace, TraceFrame};
 use crate::compiled::frames::Position;
 use crate::compiled::helpers::machinery;
 use crate::compiled::{CodeId, CodeMap, Entry, GivenCalls, Level, Site};
-use crate::context::{Context, NO_PATH, control};
+use crate::context::{Context, NO_PATH, UNSURE, control};
 use crate::loader::LoadedCode;
 use crate::threads::ThreadNumber;
 use crate::vm::Machinery;
@@ -52,30 +53,6 @@ pub struct Version {
     pub instrumented: Instrumented,
 }
 
-/// The end of a path where there is no yieldpoint, as compiled code says it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PathEnd {
-    /// Of which code.
-    pub version: u32,
-    /// In front of a loop: the number that its yieldpoint tells, in any round.
-    pub told: Option<u32>,
-}
-
-impl PathEnd {
-    /// No number of a path: all the paths of a piece of code have smaller ones.
-    const NOT_TOLD: u32 = u32::MAX;
-
-    /// Packed into a word.
-    pub fn word(self) -> u64 {
-        u64::from(self.version) | u64::from(self.told.unwrap_or(PathEnd::NOT_TOLD)) << 32
-    }
-
-    fn from_word(word: u64) -> PathEnd {
-        let told = (word >> 32) as u32;
-        PathEnd { version: word as u32, told: (told != PathEnd::NOT_TOLD).then_some(told) }
-    }
-}
-
 /// The profilers of a machine.
 pub(crate) struct Profiling {
     pub(super) options: ProfileOptions,
@@ -100,8 +77,8 @@ pub(crate) struct Profiling {
     told: u32,
     /// What the program did since the last tick, if code follows it.
     recent: Option<RecentSamples>,
-    /// The end of a path that was seen last is in front of a loop: its code, and the number that the loop's yieldpoint tells.
-    entered: Option<(VersionId, PathNumber)>,
+    /// The how manyth stretch of time it is in which all yieldpoints are taken (see [`super::seen`]).
+    stretch: u64,
 }
 
 /// Who samples, by position among the clients of the schedule.
@@ -154,7 +131,7 @@ impl Profiling {
             recorder: None,
             native: NativeTraces::new(options.btb)?.map(Box::new),
             told: 0,
-            entered: None,
+            stretch: 1,
         })
     }
 
@@ -349,20 +326,6 @@ impl Profiling {
         }
     }
 
-    /// The number of the path that ends where `told` is said, if nothing was seen since `entered`.
-    fn meant(
-        &self,
-        entered: Option<(VersionId, PathNumber)>,
-        version: VersionId,
-        told: PathNumber,
-    ) -> PathNumber {
-        if entered != Some((version, told)) {
-            return told;
-        }
-        let mut rounds = paths_of(&self.versions, version).into_iter().flat_map(|paths| &paths.first_rounds);
-        rounds.find(|rounds| rounds.0 == told).map_or(told, |rounds| rounds.1)
-    }
-
     /// Takes a sample of a path.
     fn record(&mut self, version: VersionId, path: PathNumber) {
         let versions = &self.versions;
@@ -429,7 +392,6 @@ pub(crate) struct Taken {
 /// schedule needs. True if threads are to be switched.
 pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool {
     let Taken { kind, path, place } = taken;
-    let entered = vm.profiling.entered.take();
     if ticked && let Some(recorder) = &mut vm.profiling.recorder {
         let at = match vm.position {
             // In front of a method that has compiled code there is a word more, which enters that.
@@ -445,7 +407,9 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool
     // Code without PEP's instrumentation has no end of a path for a window to wait for. With a tick, it may be left.
     let plain = || matches!(vm.position, Position::Compiled(..)) && !vm.compiled.is_marked(place);
     let rests = vm.profiling.looks().map(|looks| !looks || !ticked && plain());
-    let Profiling { schedule: Some(schedule), clients, told, .. } = &mut vm.profiling else { return ticked };
+    let Profiling { schedule: Some(schedule), clients, told, stretch, .. } = &mut vm.profiling else {
+        return ticked;
+    };
     // What the stubs let pass. They count down to -1, and leave the last step to us.
     schedule.skip(told.saturating_sub(u32::try_from(vm.context.skips).unwrap_or(0)));
     if ticked {
@@ -454,11 +418,35 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool
     if let (Some(pep), Some(rests)) = (clients.pep, rests) {
         schedule.rest(pep, rests);
     }
+    let thread = vm.threads.current_mut();
+    let sure = match vm.position {
+        Position::Compiled(frame, _) if path != NO_PATH => {
+            thread.seen.from(*stretch, frame as usize) || path & UNSURE == 0
+        }
+        Position::Compiled(frame, _) => {
+            if kind == Some(YieldKind::Prologue) {
+                thread.seen.from(*stretch, frame as usize);
+            }
+            false
+        }
+        Position::Stub(frame) => {
+            thread.seen.from(*stretch, frame as usize);
+            false
+        }
+        // Interpreted code ends no path. Compiled code that it enters is further in than what called it.
+        Position::Interpreted(..) => {
+            let caller = thread.crossing as usize;
+            thread.seen.from(*stretch, if caller == 0 { Seen::ALL } else { caller });
+            false
+        }
+    };
     let decision = schedule.yieldpoint_for(|client, kinds| match Some(client) == clients.pep {
-        // Interpreted code ends no path.
-        true => path != NO_PATH,
+        true => sure,
         false => kind.is_some_and(|kind| kinds.contains(kind)),
     });
+    if schedule.word() != Word::All {
+        *stretch += 1;
+    }
     vm.context.skips = i32::try_from(schedule.skippable()).unwrap_or(i32::MAX);
     *told = vm.context.skips as u32;
     match schedule.word() {
@@ -477,8 +465,7 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool
         |client: Option<usize>| client.is_some_and(|client| decision.verdict(client) == Verdict::Take);
     if takes(clients.pep) {
         let version = VersionId((place >> 32) as u32);
-        let path = vm.profiling.meant(entered, version, path);
-        vm.profiling.record(version, path);
+        vm.profiling.record(version, path & !UNSURE);
     }
     if takes(clients.cbs) {
         calls::sample(vm);
@@ -521,23 +508,19 @@ fn step(vm: &mut Machinery, activation: &mut Activation, version: VersionId, pat
 }
 
 /// A path ended where there is no yieldpoint, while yieldpoints are taken. Only an open window is interested.
-pub(crate) unsafe extern "C" fn sample_path(ctx: *mut Context, end: u64, path: u64) {
+/// `frame` is that of the caller.
+pub(crate) unsafe extern "C" fn sample_path(ctx: *mut Context, version: u64, path: u64, frame: *const u64) {
     // SAFETY: as `count_new_path`.
     let vm = unsafe { machinery(ctx) };
-    let PathEnd { version, told } = PathEnd::from_word(end);
-    vm.profiling.entered = None;
-    if let Some(schedule) = &mut vm.profiling.schedule
-        && schedule.window(0).is_open()
-    {
-        // What else the schedule decides, the next yieldpoint sees: the control word stays as it is until then.
-        let taken = schedule.yieldpoint(YieldKind::Header).verdict(0) == Verdict::Take;
-        // Otherwise the next yieldpoint need not be the next that is seen.
-        if schedule.window(0).is_open() {
-            vm.profiling.entered = told.map(|told| (VersionId(version), PathNumber::from(told)));
-        }
-        if taken {
-            vm.profiling.record(VersionId(version), path);
-        }
+    let Profiling { schedule: Some(schedule), stretch, .. } = &mut vm.profiling else { return };
+    if !schedule.window(0).is_open() {
+        return;
+    }
+    let seen = vm.threads.current_mut().seen.from(*stretch, frame as usize);
+    let sure = seen || path & UNSURE == 0;
+    // What else the schedule decides, the next yieldpoint sees: the control word stays as it is until then.
+    if sure && schedule.yieldpoint(YieldKind::Header).verdict(0) == Verdict::Take {
+        vm.profiling.record(VersionId(version as u32), path & !UNSURE);
     }
 }
 

@@ -21,6 +21,7 @@ pub use scheduler::{preempt, run_all, sleep, wait, wake};
 
 use crate::compiled::frames::{Crossing, Position};
 use crate::layout::ObjectPointer;
+use crate::profiling::Seen;
 use crate::stack::RegisterStack;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, Yielder};
@@ -65,6 +66,8 @@ pub struct GreenThread {
     at: Position,
     /// The innermost call between the tiers, or null.
     pub crossing: *const Crossing,
+    /// In which of its activations ends of paths were seen.
+    pub(crate) seen: Seen,
     /// Stack pointer while it does not run.
     native_top: *const u64,
     /// Compiled code is entered above this address of it only.

@@ -290,6 +290,7 @@ impl Machinery {
             deadlocked: false,
             at: Position::Interpreted(code, base),
             crossing: std::ptr::null(),
+            seen: Default::default(),
             native_limit,
             native_top: native_base as *const u64,
             native_base,

@@ -179,8 +179,8 @@ impl Verifier<'_> {
                 method(Type::reference(Shape::Interface(id)), signature)
             }
             PureNative(native) | CallNative(native) => native_types(native, node.args.len(), arg(0)),
-            // With the number of the path that ends there, if that is sampled.
-            Yieldpoint(_) => (vec![Ty::Int; node.args.len().min(1)], vec![]),
+            // With the number of the path that ends there, if that is sampled, and what the path register is set to.
+            Yieldpoint(_) => (vec![Ty::Int; node.args.len().min(2)], vec![]),
             Count(_) | SetPath(_) | AddPath(_) | Trace(_) => (vec![], vec![]),
             Path(_) => (vec![], vec![Ty::Int]),
             CountPath(_) | HashPath(_) | PlantForest(_) | GrowForest | HashWindow { .. } => {
@@ -188,7 +188,7 @@ impl Verifier<'_> {
             }
             Entered | Block(_) => (vec![], vec![]),
             CountReceiver { .. } | CountCached { .. } => (vec![arg(0)], vec![]),
-            SamplePath => (vec![Ty::Int; node.args.len().clamp(1, 2)], vec![]),
+            SamplePath => (vec![Ty::Int], vec![]),
         };
         self.check_operands(value, &expected, errors);
         self.check_result(value, &known, errors);

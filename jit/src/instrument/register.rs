@@ -15,9 +15,9 @@
 //! would be told by a store in each round: up to a tenth of the time of a small loop. Where paths are only sampled, that is
 //! left to the yieldpoint, when it is taken ([`Placed::resets`]). While samples are taken all yieldpoints are, so that the register
 //! is right from the second end of a path on that an activation sees. At the first, it has whatever earlier rounds left there: which numbers may
-//! be so is known here ([`Number::Unsure`]), and the machine, which sees the activations, leaves those samples out. What is left out is a path in which samples
-//! began to be taken, so nothing is lost where a path has no calls: samples are far apart from where they begin. But one that has a long call
-//! would hardly ever be seen. Therefore only loops do so in which hardly any path has a call ([`MOST_CALLING`]).
+//! be so is known here ([`Number::Unsure`]), and the machine, which sees the activations, leaves those samples out. That is the path in whose middle
+//! the window opened, and nothing is missed by it if paths are short. But one with a long call would hardly ever be sampled, because windows
+//! mostly open in the middle of that. Therefore only loops do so in which hardly any path has a call ([`MOST_CALLING`]).
 
 use super::edges::Edges;
 use super::flow::Flow;

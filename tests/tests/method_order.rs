@@ -3,18 +3,21 @@
 //! The plan is made a second time here, from what was said about the calls of the code that there is. (How calls make an order
 //! is tested against a naive twin in `profilers/tests/layout.rs`.)
 
+use holloway::compile::compile_benchmark;
 use holloway_benchmarks::measure::{Ending, Hooks, measure};
-use holloway_benchmarks::registry::Benchmark;
+use holloway_benchmarks::registry::{Benchmark, find};
 use holloway_bytecode::verify::VerifiedProgram;
 use holloway_profilers::MethodId;
 use holloway_profilers::calls::{CallEdge, CallGraph, CallSite};
 use holloway_profilers::layout::order_methods;
 use holloway_tests::benchmarks::with_most_programs;
 use holloway_tests::modes::compiler;
-use holloway_vm::compiled::{CallSource, CompiledCalls, GivenCalls, Level, LogEvent, TierOptions, Verdict};
+use holloway_vm::compiled::{
+    CallSource, CodeId, CompiledCalls, GivenCalls, Level, LogEvent, TierOptions, Verdict,
+};
 use holloway_vm::timer::TimerSource;
-use holloway_vm::{Vm, VmOptions};
-use std::collections::BTreeMap;
+use holloway_vm::{Outcome, Vm, VmOptions};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
@@ -138,4 +141,39 @@ fn methods_lie_as_their_calls_say() {
         ordered >= 10 && moved >= 5,
         "{ordered} programs were put in order, {moved} in another than that of compiling"
     );
+}
+
+#[test]
+fn programs_do_the_same_wherever_their_code_is_scattered() {
+    for name in ["richards", "json", "havlak", "dispatcher"] {
+        let benchmark = find(name).expect("a program");
+        let program = compile_benchmark(benchmark, false).expect("a program");
+        let tiers = TierOptions {
+            compiler: Some(compiler()),
+            level: Some(Level::O2),
+            synchronous: true,
+            method_threshold: 1,
+            loop_steps: 1,
+            scatter: Some(1),
+            ..TierOptions::default()
+        };
+        let arguments = vec![benchmark.quick_size.to_string(), "1".to_string()];
+        let mut vm = Vm::new(program, VmOptions { arguments, tiers, ..VmOptions::default() }).expect(name);
+        let mut places: BTreeMap<CodeId, BTreeSet<usize>> = BTreeMap::new();
+        for seed in 0..8 {
+            let outcome = vm.run();
+            assert!(
+                matches!(&outcome, Outcome::Finished(errors) if errors.is_empty()),
+                "{name}: {outcome:?}"
+            );
+            for code in vm.compiled_calls() {
+                places.entry(code.id).or_default().insert(code.address);
+            }
+            vm.scatter(seed);
+        }
+        let most = places.values().map(BTreeSet::len).max();
+        assert_eq!(most, Some(8), "{name}: each time somewhere else");
+        let used = vm.statistics().tiers.code_in_use;
+        assert!(used < 4 * vm.statistics().tiers.bytes() as usize, "{name}: {used} bytes are in use");
+    }
 }

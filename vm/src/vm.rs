@@ -24,7 +24,7 @@ use crate::layout::{Header, ObjectPointer};
 use crate::live::LiveRegisters;
 use crate::loader::LoadedCode;
 use crate::profiling::file::ProfileFile;
-use crate::profiling::{Collected, ProfileOptions, Profiling, TraceReader};
+use crate::profiling::{Collected, Looks, ProfileOptions, Profiling, TraceReader};
 use crate::signals::{INTERRUPT, InterruptHandle, Signals};
 use crate::threads::Threads;
 use crate::timer::{Timer, TimerSource, thread_time};
@@ -281,6 +281,12 @@ impl Vm {
         self.machinery.run()
     }
 
+    /// Between runs: moves compiled code to other places in memory, as the number decides. The same code is slower in some places than in others,
+    /// and who compares two codes wants the average.
+    pub fn scatter(&mut self, seed: u64) {
+        crate::compiled::method_order::scatter(&mut self.machinery, seed);
+    }
+
     /// What the runs so far did.
     pub fn statistics(&self) -> Statistics {
         let counters = self.machinery.code.profile_counters();
@@ -322,6 +328,11 @@ impl Vm {
     /// What the profilers found so far.
     pub fn profile(&self) -> Collected {
         crate::profiling::collect(&self.machinery)
+    }
+
+    /// How often profilers looked, so far.
+    pub fn looks(&self) -> Looks {
+        crate::profiling::looks(&self.machinery)
     }
 
     /// Asks, from any thread and while the program runs, what its branch traces say: with `btb:analysis=background`.

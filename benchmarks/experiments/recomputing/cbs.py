@@ -4,7 +4,7 @@ import math
 import re
 
 from .basics import Unknown, above_one, average, costs, flagged, having, least_squares, mean, most_of
-from .shapes import within
+from .shapes import is_above_nothing, within
 
 # The paper's ticks, in nanoseconds.
 TICK = 10e6
@@ -328,7 +328,7 @@ def ends(cells):
 def counters(cells):
     """Counters in inline caches against CBS."""
     most, (low, high) = costs("--profile icache:sites=all --vs cbs:samples=16,stride=7 --tier o0")(cells)
-    return most >= 1.5 and low > 0, [most]
+    return most >= 1.5 and is_above_nothing(low, high), [most]
 
 
 def bursts(words):

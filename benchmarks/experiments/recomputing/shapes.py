@@ -16,6 +16,13 @@ def within(value, noise):
     return value <= noise
 
 
+def is_above_nothing(low, high):
+    """Is an interval above 0; nobody knows if it begins too near to that."""
+    if abs(low) <= NEAR * (high - low) / 2:
+        raise Unknown("the interval begins so near to 0 that other random numbers decide")
+    return low > 0
+
+
 def value(flags):
     """The mean overhead by these flags."""
     return lambda cells: costs(flags)(cells)[0]

@@ -6,7 +6,7 @@ use super::subject::{Subject, Work};
 use holloway_vm::adaptive::Advice;
 use holloway_vm::compiled::{BlockOrder, CallSource, InlineOptions};
 use holloway_vm::errors::StopReason;
-use holloway_vm::profiling::ProfileOptions;
+use holloway_vm::profiling::{Looks, ProfileOptions};
 use holloway_vm::signals::InterruptHandle;
 use holloway_vm::timer::thread_time;
 use holloway_vm::{Outcome, Vm, VmOptions};
@@ -45,8 +45,12 @@ pub struct Sample {
     pub cpu: u64,
     /// Of the clock.
     pub wall: u64,
-    /// Did the machine see a tick.
-    pub ticked: bool,
+    /// Ticks that the machine saw.
+    pub ticks: u64,
+    /// Yieldpoints that it took.
+    pub yieldpoints_taken: u64,
+    /// How often profilers looked.
+    pub looks: Looks,
 }
 
 /// How a machine is configured.
@@ -75,32 +79,6 @@ pub enum Purpose {
     Count(Arc<Advice>, ProfileOptions),
 }
 
-/// How often profilers looked, so far.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Looks {
-    /// Paths that PEP sampled.
-    pub path_samples: u64,
-    /// Calls that `cbs` sampled.
-    pub call_samples: u64,
-    /// Opportunities that its open windows let pass.
-    pub call_skips: u64,
-    /// Entries that `oneshot` heard.
-    pub heard: u64,
-}
-
-impl std::ops::Sub for Looks {
-    type Output = Looks;
-
-    fn sub(self, before: Looks) -> Looks {
-        Looks {
-            path_samples: self.path_samples - before.path_samples,
-            call_samples: self.call_samples - before.call_samples,
-            call_skips: self.call_skips - before.call_skips,
-            heard: self.heard - before.heard,
-        }
-    }
-}
-
 /// A machine that takes samples.
 pub struct Arm<'a> {
     subject: &'a Subject,
@@ -109,11 +87,11 @@ pub struct Arm<'a> {
     expected: Option<u64>,
     output: Output,
     vm: Vm,
-    looks: bool,
     /// Are methods put in order in memory.
     orders: bool,
     /// In percent of the time of the last sample: how much longer each is made, to see whether that is found.
     slowdown: f64,
+    /// What the last sample took.
     last: Duration,
 }
 
@@ -157,12 +135,10 @@ impl<'a> Arm<'a> {
             options.tiers.replay = Some(advice);
             options.profile = profile;
         }
-        let ProfileOptions { pep, cbs, oneshot, .. } = options.profile;
-        let looks = pep.is_some() || cbs.is_some() || oneshot.is_some();
         let orders = options.tiers.method_order.is_some();
         let vm = Vm::new(subject.program.clone(), options).map_err(Failure::Failed)?;
         let (slowdown, last) = (0.0, Duration::ZERO);
-        Ok(Arm { subject, host, work, expected, output, vm, looks, orders, slowdown, last })
+        Ok(Arm { subject, host, work, expected, output, vm, orders, slowdown, last })
     }
 
     /// The machine.
@@ -180,13 +156,18 @@ impl<'a> Arm<'a> {
         self.expected
     }
 
+    /// Moves its code to other places in memory, as the number decides.
+    pub fn scatter(&mut self, seed: u64) {
+        self.vm.scatter(seed);
+    }
+
     /// Takes a sample.
     pub fn sample(&mut self) -> Result<Sample, Failure> {
         if self.host.is_stopped() {
             return Err(Failure::Stopped);
         }
         self.host.running(self.vm.interrupt_handle());
-        let before = self.vm.statistics();
+        let (before, looked) = (self.vm.statistics(), self.vm.looks());
         for _ in 0..self.work.runs {
             let outcome = self.vm.run();
             self.check(outcome)?;
@@ -200,8 +181,15 @@ impl<'a> Arm<'a> {
         Ok(Sample {
             cpu: nanoseconds(took),
             wall: nanoseconds(after.wall_time.saturating_sub(before.wall_time)),
-            ticked: after.ticks > before.ticks,
+            ticks: after.ticks - before.ticks,
+            yieldpoints_taken: after.yieldpoints_taken - before.yieldpoints_taken,
+            looks: self.vm.looks() - looked,
         })
+    }
+
+    /// What the last sample took.
+    pub fn last_sample(&self) -> Duration {
+        self.last
     }
 
     /// Spends the time by which samples are to be longer. How much it was.
@@ -235,22 +223,6 @@ impl<'a> Arm<'a> {
         self.subject.check(self.work, &printed, self.expected).map_err(Failure::Failed)?;
         self.expected = Some(printed.digest);
         Ok(())
-    }
-
-    /// How often profilers have looked so far.
-    pub fn looks(&self) -> Looks {
-        if !self.looks {
-            return Looks::default();
-        }
-        let found = self.vm.profile();
-        let calls = found.calls.sampled.map(|sampled| sampled.window).unwrap_or_default();
-        let bursts = found.calls.heard.map_or_else(Vec::new, |heard| heard.bursts);
-        Looks {
-            path_samples: found.sampled.map_or(0, |sampled| sampled.window.taken),
-            call_samples: calls.taken,
-            call_skips: calls.skipped,
-            heard: bursts.iter().map(|(_, burst)| burst.entries).sum(),
-        }
     }
 
     /// Changes whenever something is compiled, refused, moved or thrown away.

@@ -3,6 +3,7 @@
 //! It compiles at once and does not listen to ticks, so that it learns the same every time.
 
 use super::arm::{Arm, Failure, Host, Purpose, Sample};
+use super::rounds::LONG;
 use super::subject::{Subject, Work};
 use holloway_vm::adaptive::Advice;
 use holloway_vm::adaptive::advice::{ClassAdvice, CompilationAdvice};
@@ -17,8 +18,9 @@ const MOST: usize = 300;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// What two choices learned is replayed so often at most, until nothing is added to it.
 const REHEARSALS: usize = 3;
-/// Turns of a round, if nobody says: as many as take this time, but neither fewer nor more than so many.
-const ROUND: Duration = Duration::from_millis(500);
+/// Turns of a round, if nobody says: as many as take this time, with the samples that do not count, but neither fewer nor more than so many.
+/// As long as it takes to make a round's machines, about: shorter ones would be hardly more, and longer ones fewer.
+const ROUND: Duration = Duration::from_millis(250);
 const TURNS: (usize, usize) = (5, 500);
 
 /// What is known of a program before it is measured.
@@ -52,7 +54,8 @@ pub fn learn(
     let fastest = quiet.iter().copied().min().unwrap_or(1);
     let work = subject.work(sample_time.as_nanos() as f64 / fastest as f64);
     let sample = subject.iterations(work) * fastest as f64;
-    let turns = (ROUND.as_nanos() as f64 / (3.0 * sample)).round() as usize;
+    let samples = if sample < LONG.as_nanos() as f64 { 6.0 } else { 3.0 };
+    let turns = (ROUND.as_nanos() as f64 / (samples * sample)).round() as usize;
     Ok(Learned {
         advice: Arc::new(advice),
         work,

@@ -8,7 +8,7 @@
 //!   second base, whose distance from the first is the noise that a reader must allow for (A/A). They take turns after every sample, in an
 //!   order that is drawn anew each time ([`rounds`]); what is compared are ratios within a turn.
 //! * **Other places.** Where code and objects lie changes the speed of the same code by more than what is measured. So
-//!   every round has new machines, made in another order, with their methods in another order in memory and everything at
+//!   before every sample code is moved, its methods in another order; and every round has new machines, made in another order, with everything at
 //!   other pages.
 //! * **The same ticks.** All machines have the timer running, as an adaptive system always has, and the clock of the ticks
 //!   stands still while a machine waits.

@@ -1,10 +1,10 @@
 //! A round: three new machines, warmed up, that take turns.
 
-use super::arm::{Arm, Configuration, Failure, Host, Looks, Purpose, Sample};
+use super::arm::{Arm, Configuration, Failure, Host, Purpose, Sample};
 use super::learn::Learned;
 use super::subject::Subject;
-use holloway_vm::Statistics;
 use holloway_vm::adaptive::Advice;
+use holloway_vm::profiling::Looks;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
@@ -13,7 +13,9 @@ use std::time::Duration;
 /// When nothing was compiled in so many turns, and methods are in order if they shall be, samples count.
 const QUIET: usize = 3;
 /// But not before all machines together took this time.
-const WARM_UP: Duration = Duration::from_millis(100);
+const WARM_UP: Duration = Duration::from_millis(30);
+/// A sample that takes so long is no longer for code that is in no cache yet: that takes a tenth of a millisecond.
+pub(super) const LONG: Duration = Duration::from_millis(10);
 /// After so many turns, and this time, they count in any case, and the round is marked.
 const MOST_WARM_UP: (usize, Duration) = (30, Duration::from_secs(3));
 /// Address space between machines, for the sake of having other addresses: so many bytes that the allocator asks the system
@@ -66,6 +68,18 @@ pub struct ArmRound {
     pub method_orders: u64,
 }
 
+impl ArmRound {
+    fn add(&mut self, sample: Sample) {
+        let Sample { cpu, wall, ticks, yieldpoints_taken, looks } = sample;
+        self.cpu.push(cpu);
+        self.wall.push(wall);
+        self.ticked.push(ticks > 0);
+        self.yieldpoints_taken += yieldpoints_taken;
+        self.ticks += ticks;
+        self.looks += looks;
+    }
+}
+
 /// What came of a round.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Round {
@@ -100,32 +114,33 @@ pub fn round(
     let mut arms: Vec<Arm<'_>> = arms.into_iter().flatten().collect();
     let (warm_up, restless) = warm_up(&mut arms, &mut random)?;
     arms[1].slow_down(plan.slowdown);
-    let before: Vec<(Statistics, Looks)> = arms.iter().map(counted).collect();
     let mut results: [ArmRound; 3] = Default::default();
     for _ in 0..plan.turns.unwrap_or(learned.turns) {
+        elsewhere(&mut arms, &mut random)?;
         for index in order(&mut random) {
-            let Sample { cpu, wall, ticked } = arms[index].sample()?;
-            results[index].cpu.push(cpu);
-            results[index].wall.push(wall);
-            results[index].ticked.push(ticked);
+            results[index].add(arms[index].sample()?);
         }
     }
-    for ((arm, result), (before, looks_before)) in arms.iter().zip(&mut results).zip(before) {
-        let (after, looks) = counted(arm);
-        result.yieldpoints_taken = after.yieldpoints_taken - before.yieldpoints_taken;
-        result.ticks = after.ticks - before.ticks;
-        result.looks = looks - looks_before;
-        result.code_bytes = after.tiers.bytes();
-        result.compile_time = after.tiers.compile_time;
-        result.compilations = after.tiers.compilations();
-        result.method_orders = after.tiers.method_orders;
+    for (arm, result) in arms.iter().zip(&mut results) {
+        let tiers = arm.vm().statistics().tiers;
+        result.code_bytes = tiers.bytes();
+        result.compile_time = tiers.compile_time;
+        result.compilations = tiers.compilations();
+        result.method_orders = tiers.method_orders;
     }
     drop(paddings);
     Ok(Round { arms: results, warm_up, restless })
 }
 
-fn counted(arm: &Arm<'_>) -> (Statistics, Looks) {
-    (arm.vm().statistics(), arm.looks())
+/// Moves the code of all machines to other places. Samples that its way through the caches would make longer come when it is there.
+fn elsewhere(arms: &mut [Arm<'_>], random: &mut Xoshiro256PlusPlus) -> Result<(), Failure> {
+    arms.iter_mut().for_each(|arm| arm.scatter(random.random()));
+    for index in order(random) {
+        if arms[index].last_sample() < LONG {
+            arms[index].sample()?;
+        }
+    }
+    Ok(())
 }
 
 /// Turns until nothing is compiled and moved any more: how many, and whether something still was.

@@ -66,7 +66,7 @@ pub struct OverheadArguments {
     /// Only times: do not count what each configuration adds to the code and does in an iteration
     #[arg(long, help_heading = "Measuring")]
     pub no_counts: bool,
-    /// How many samples each machine of a round gives [default: as many as take half a second]
+    /// How many samples each machine of a round gives [default: as many as take a quarter of a second]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Measuring")]
     pub turns: Option<u32>,
     /// How long a sample shall be, at least the least that the program can do

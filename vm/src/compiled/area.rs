@@ -71,18 +71,24 @@ impl CodeArea {
         Some(self.base.wrapping_add(offset + behind))
     }
 
-    /// Room for pieces of these lengths, one behind the other: their addresses. `None` if there is no room for all in a row.
-    pub fn allocate_row(&mut self, lengths: &[usize]) -> Option<Vec<*const u8>> {
+    /// Room for pieces of these lengths, one behind the other, the first of them at least `behind` bytes behind the first place with so much room: their
+    /// addresses. `None` if there is no room for all in a row.
+    pub fn allocate_row(&mut self, lengths: &[usize], behind: usize) -> Option<Vec<*const u8>> {
+        let behind = behind.div_ceil(ALIGNMENT) * ALIGNMENT;
         let mut end = 0;
         let mut begins = Vec::with_capacity(lengths.len());
         for length in lengths {
-            let behind = self.next_distance();
-            begins.push(end + behind);
-            end += (length + behind).div_ceil(ALIGNMENT).max(1) * ALIGNMENT;
+            let distance = self.next_distance();
+            begins.push(end + distance);
+            end += (length + distance).div_ceil(ALIGNMENT).max(1) * ALIGNMENT;
         }
-        let (&offset, &available) =
-            self.free.iter().find(|&(_, &available)| available >= end.max(ALIGNMENT))?;
+        let wanted = behind + end.max(ALIGNMENT);
+        let (&offset, &available) = self.free.iter().find(|&(_, &available)| available >= wanted)?;
         self.free.remove(&offset);
+        if behind > 0 {
+            self.free.insert(offset, behind);
+        }
+        let (offset, available) = (offset + behind, available - behind);
         if available > end {
             self.free.insert(offset + end, available - end);
         }

@@ -20,10 +20,14 @@ use holloway_bytecode::FunctionId;
 use holloway_profilers::MethodId;
 use holloway_profilers::calls::{CallEdge, CallGraph};
 use holloway_profilers::layout::order_methods;
+use holloway_profilers::schedule::SplitMix;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many ticks after something was installed, all is put in order.
 const QUIET: u32 = 8;
+
+/// Scattered code begins less than so many bytes behind the first place where there is room: some pages.
+const FARTHEST: u64 = 1 << 16;
 
 /// When methods are ordered.
 #[derive(Default, Debug)]
@@ -81,24 +85,54 @@ fn order(vm: &mut Machinery) {
         planned.iter().enumerate().map(|(place, method)| (FunctionId(method.0), place)).collect();
     let mut row: Vec<&CodeObject> = current;
     row.sort_by_key(|object| (place[&object.function], object.entry));
-    let lengths: Vec<usize> = row.iter().map(|object| object.tables.bytes.len()).collect();
-    let bytes: usize = lengths.iter().sum();
     let ids: Vec<CodeId> = row.iter().map(|object| object.id).collect();
     let names: Vec<String> =
         row.iter().map(|object| report::name(&vm.program, object.function, object.entry)).collect();
-    let Some(addresses) = vm.compiled.area.as_mut().and_then(|area| area.allocate_row(&lengths)) else {
-        let line = format!(
-            "methods stay where they are: {bytes} bytes in a row do not fit into the code cache of {}",
-            vm.compiled.options.code_cache
-        );
-        return vm.compiled.log(LogEvent::Compile, &line);
+    let line = match lay(vm, &ids, 0) {
+        Err(why) => format!("methods stay where they are: {why}"),
+        Ok(bytes) => {
+            vm.compiled.statistics.method_orders += 1;
+            format!("{} pieces of code ({bytes} bytes) lie in a row now: {}", ids.len(), names.join(", "))
+        }
     };
-    if let Err(error) = write_row(vm, &ids, &addresses) {
+    vm.compiled.log(LogEvent::Compile, &line);
+}
+
+/// Between two runs: moves all code that is entered to another place, and to other places in it, as the number decides, in another order too if
+/// nobody wants one. The same code is slower in some places than in others; who compares two codes wants the average. Where there is no
+/// room, it stays.
+pub(crate) fn scatter(vm: &mut Machinery, seed: u64) {
+    // No frame is left of the last run.
+    free_copies(vm, &BTreeSet::new());
+    let mut row: Vec<&CodeObject> = vm.compiled.map.iter().filter(|object| object.is_current()).collect();
+    row.sort_by_key(|object| object.address);
+    let mut ids: Vec<CodeId> = row.iter().map(|object| object.id).collect();
+    let mut random = SplitMix::new(seed);
+    let behind = random.bits() % FARTHEST;
+    if vm.compiled.options.method_order.is_none() {
+        for last in (1..ids.len()).rev() {
+            ids.swap(last, (random.bits() % (last as u64 + 1)) as usize);
+        }
+    }
+    let _ = lay(vm, &ids, behind as usize);
+}
+
+/// Moves pieces into a row, which begins at least so many bytes behind the first place where there is room. How many bytes they are; `Err` says why they
+/// stay where they are.
+fn lay(vm: &mut Machinery, ids: &[CodeId], behind: usize) -> Result<usize, String> {
+    let length = |&id: &CodeId| vm.compiled.map.get(id).map_or(0, |object| object.tables.bytes.len());
+    let lengths: Vec<usize> = ids.iter().map(length).collect();
+    let bytes: usize = lengths.iter().sum();
+    let addresses = vm.compiled.area.as_mut().and_then(|area| area.allocate_row(&lengths, behind));
+    let Some(addresses) = addresses else {
+        let cache = vm.compiled.options.code_cache;
+        return Err(format!("{bytes} bytes in a row do not fit into the code cache of {cache}"));
+    };
+    if let Err(error) = write_row(vm, ids, &addresses) {
         if let Some(area) = &mut vm.compiled.area {
             addresses.iter().zip(&lengths).for_each(|(&address, &length)| area.release(address, length));
         }
-        let line = format!("methods stay where they are: the row cannot be made executable: {error}");
-        return vm.compiled.log(LogEvent::Compile, &line);
+        return Err(format!("the row cannot be made executable: {error}"));
     }
     for (&id, &address) in ids.iter().zip(&addresses) {
         move_to(vm, id, address);
@@ -106,9 +140,7 @@ fn order(vm: &mut Machinery) {
     if let Some(area) = &vm.compiled.area {
         vm.compiled.statistics.code_in_use = area.used();
     }
-    vm.compiled.statistics.method_orders += 1;
-    let line = format!("{} pieces of code ({bytes} bytes) lie in a row now: {}", ids.len(), names.join(", "));
-    vm.compiled.log(LogEvent::Compile, &line);
+    Ok(bytes)
 }
 
 /// Writes all pieces at once: a change of protection takes longer than the bytes.

@@ -230,6 +230,57 @@ fn calls_of_thread(vm: &Machinery, all: &FoundCalls, counted: &Counted) -> Found
     }
 }
 
+/// How often profilers looked, so far.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Looks {
+    /// Paths that PEP sampled.
+    pub path_samples: u64,
+    /// Calls that `cbs` sampled.
+    pub call_samples: u64,
+    /// Opportunities that its open windows let pass.
+    pub call_skips: u64,
+    /// Entries that `oneshot` heard.
+    pub heard: u64,
+}
+
+impl std::ops::Sub for Looks {
+    type Output = Looks;
+
+    fn sub(self, before: Looks) -> Looks {
+        Looks {
+            path_samples: self.path_samples - before.path_samples,
+            call_samples: self.call_samples - before.call_samples,
+            call_skips: self.call_skips - before.call_skips,
+            heard: self.heard - before.heard,
+        }
+    }
+}
+
+impl std::ops::AddAssign for Looks {
+    fn add_assign(&mut self, more: Looks) {
+        self.path_samples += more.path_samples;
+        self.call_samples += more.call_samples;
+        self.call_skips += more.call_skips;
+        self.heard += more.heard;
+    }
+}
+
+/// How often they did: this takes no longer for all that was found.
+pub(crate) fn looks(vm: &Machinery) -> Looks {
+    let profiling = &vm.profiling;
+    let window = |client: Option<usize>| {
+        let window = profiling.schedule.as_ref().zip(client);
+        window.map(|(schedule, client)| *schedule.window(client).counts()).unwrap_or_default()
+    };
+    let calls = window(profiling.clients.cbs);
+    Looks {
+        path_samples: window(profiling.clients.pep).taken,
+        call_samples: calls.taken,
+        call_skips: calls.skipped,
+        heard: profiling.listeners.as_ref().map_or(0, |listeners| listeners.entries()),
+    }
+}
+
 /// Everything that was found so far.
 pub(crate) fn collect(vm: &Machinery) -> Collected {
     let profiling = &vm.profiling;

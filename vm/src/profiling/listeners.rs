@@ -61,6 +61,11 @@ impl Listeners {
         self.earlier + if self.runs { now } else { 0 }
     }
 
+    /// Entries that were heard.
+    pub fn entries(&self) -> u64 {
+        self.bursts.iter().map(|(_, burst)| burst.entries).sum()
+    }
+
     /// What was found.
     pub fn found(&self, now: u64) -> HeardCalls {
         HeardCalls {

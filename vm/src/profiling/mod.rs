@@ -51,8 +51,8 @@ pub use call_records::{
 pub use call_tally::CountedCalls;
 pub(crate) use calls::count_interpreted;
 pub use calls::{CreditedCalls, SampledCalls, receiver_key, target};
-pub(crate) use collect::collect;
-pub use collect::{Collected, CollectedVersion, FoundCalls, Iterated, Sampled, Windowed};
+pub use collect::{Collected, CollectedVersion, FoundCalls, Iterated, Looks, Sampled, Windowed};
+pub(crate) use collect::{collect, looks};
 pub use counters::CounterNumbers;
 pub use instrument::{
     BlockCall, BlockInstrumentation, CacheInstrumentation, Instrumentation, Instrumented, MOST_IN_ARRAY,

@@ -419,27 +419,18 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool
         schedule.rest(pep, rests);
     }
     let thread = vm.threads.current_mut();
-    let sure = match vm.position {
-        Position::Compiled(frame, _) if path != NO_PATH => {
-            thread.seen.from(*stretch, frame as usize) || path & UNSURE == 0
-        }
-        Position::Compiled(frame, _) => {
-            if kind == Some(YieldKind::Prologue) {
-                thread.seen.from(*stretch, frame as usize);
-            }
-            false
-        }
-        Position::Stub(frame) => {
-            thread.seen.from(*stretch, frame as usize);
-            false
-        }
-        // Interpreted code ends no path. Compiled code that it enters is further in than what called it.
-        Position::Interpreted(..) => {
-            let caller = thread.crossing as usize;
-            thread.seen.from(*stretch, if caller == 0 { Seen::ALL } else { caller });
-            false
-        }
+    let ends_path = path != NO_PATH && matches!(vm.position, Position::Compiled(..));
+    let (frame, tells) = match vm.position {
+        Position::Compiled(frame, _) => (frame as usize, ends_path || kind == Some(YieldKind::Prologue)),
+        Position::Stub(frame) => (frame as usize, true),
+        // Compiled code that interpreted code enters is further in than what called that.
+        Position::Interpreted(..) => match thread.crossing as usize {
+            0 => (Seen::ALL, true),
+            caller => (caller, true),
+        },
     };
+    let before = tells && thread.seen.from(*stretch, frame);
+    let sure = ends_path && (before || path & UNSURE == 0);
     let decision = schedule.yieldpoint_for(|client, kinds| match Some(client) == clients.pep {
         true => sure,
         false => kind.is_some_and(|kind| kinds.contains(kind)),
@@ -516,8 +507,8 @@ pub(crate) unsafe extern "C" fn sample_path(ctx: *mut Context, version: u64, pat
     if !schedule.window(0).is_open() {
         return;
     }
-    let seen = vm.threads.current_mut().seen.from(*stretch, frame as usize);
-    let sure = seen || path & UNSURE == 0;
+    let before = vm.threads.current_mut().seen.from(*stretch, frame as usize);
+    let sure = before || path & UNSURE == 0;
     // What else the schedule decides, the next yieldpoint sees: the control word stays as it is until then.
     if sure && schedule.yieldpoint(YieldKind::Header).verdict(0) == Verdict::Take {
         vm.profiling.record(VersionId(version as u32), path & !UNSURE);

@@ -7,11 +7,6 @@ use crate::report::model::{Chart, Figure, Measured, Series, Unit};
 use crate::results::{Results, above_one, mean_above_one};
 use crate::verdict::shown;
 
-/// Programs that repeat something small, so that a sample takes a millisecond; rounds of the others are as long as they must be. What differs is
-/// mostly where a round lays code and objects: more of them say more than longer ones (list in 5 seconds: 8 points from end to end with 15 turns, 16 with 40).
-const SHORT: [&str; 9] =
-    ["bounce", "json", "list", "permute", "queens", "richards", "sieve", "storage", "towers"];
-
 /// What headlines hang on: a quick run measures it for longer.
 const HEADLINES: [&str; 2] =
     ["--profile pep:samples=64,stride=17", "--tier o2 --profile btb:backend=burst,depth=16"];
@@ -19,16 +14,14 @@ const HEADLINES: [&str; 2] =
 /// What a program costs with some flags more.
 pub fn cell(plan: &Plan, program: &str, flags: &str) -> Cell {
     let quick = if HEADLINES.contains(&flags) { 5 } else { 2 };
-    let seconds = plan.trials.map_or(plan.pick(quick, 60), |trials| trials.clamp(1, 600));
-    let turns = if SHORT.contains(&program) { " --turns 15" } else { "" };
+    let seconds = plan.trials.map_or(plan.pick(quick, 20), |trials| trials.clamp(1, 600));
     let size = match (program, plan.mode) {
         ("mandelbrot", crate::plan::Mode::Quick) => " --size 100",
         _ => "",
     };
     let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };
-    let line = format!(
-        "overhead {program} {flags}{size} --no-counts --max-time {seconds}s{turns}{order} --json {RESULT}"
-    );
+    let line =
+        format!("overhead {program} {flags}{size} --no-counts --max-time {seconds}s{order} --json {RESULT}");
     // What comes before the first round takes less than a second, and the last one goes beyond the time.
     Cell::timed(Reduction::Overhead, &[&line], f64::from(seconds) + 0.7)
 }

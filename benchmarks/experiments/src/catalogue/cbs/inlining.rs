@@ -66,11 +66,10 @@ impl Choice {
 
 /// How much faster a program is with one choice than with the other.
 pub fn cell(plan: &Plan, program: &str, choice: Choice, base: Choice) -> Cell {
-    let seconds = plan.trials.map_or(plan.pick(2, 30), |trials| trials.clamp(1, 600));
-    // Whoever repeats something short can be measured with little of it, in short rounds.
+    let seconds = plan.trials.map_or(plan.pick(2, 20), |trials| trials.clamp(1, 600));
+    // Whoever repeats something short can be measured with little of it.
     let is_long = ["deltablue", COMPILER, "cd", "havlak", "tracer"].contains(&program);
     let size = if is_long { plan.pick("quick", "default") } else { "default" };
-    let turns = if is_long { plan.pick(40, 10) } else { 40 };
     // As many ticks as the paper's short runs had: later ones find no other code to be made.
     let yieldpoints = accuracies::RUNS.iter().find(|of| of.0 == program).map_or(1_000_000, |of| of.1);
     let every = if size == "quick" { 2000 } else { yieldpoints / 100 };
@@ -88,7 +87,7 @@ pub fn cell(plan: &Plan, program: &str, choice: Choice, base: Choice) -> Cell {
     let both = [flags(base, "--", "base.json"), flags(choice, "--vs-", "choice.json")].join(" ");
     let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };
     commands.push(format!(
-        "overhead {program} {both} --size {size} --no-counts --max-time {seconds}s --turns {turns}{order} --json {RESULT}"
+        "overhead {program} {both} --size {size} --no-counts --max-time {seconds}s{order} --json {RESULT}"
     ));
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
     let own = plan.pick(1.5, if is_long { 10.0 } else { 4.0 });

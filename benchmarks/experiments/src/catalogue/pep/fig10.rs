@@ -83,7 +83,7 @@ fn inlining(plan: &Plan, program: &str, of: Side) -> Cell {
 }
 
 fn compared(plan: &Plan, program: &str, profiler: &str, flags: &str) -> Cell {
-    let seconds = plan.trials.map_or(plan.pick(2, 60), |trials| trials.clamp(1, 600));
+    let seconds = plan.trials.map_or(plan.pick(2, 20), |trials| trials.clamp(1, 600));
     // Short phases do for the exact counts of the whole run, and the one-time profile knows the first of them all the same.
     let size = if sec6_5::CHANGING.contains(&program) { "200" } else { "default" };
     let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };
@@ -92,7 +92,7 @@ fn compared(plan: &Plan, program: &str, profiler: &str, flags: &str) -> Cell {
          --profile {profiler} --profile-out @exact.json"
     );
     let compare = format!(
-        "overhead {program} {flags} --size {size} --no-counts --max-time {seconds}s --turns 40{order} --json {RESULT}"
+        "overhead {program} {flags} --size {size} --no-counts --max-time {seconds}s{order} --json {RESULT}"
     );
     Cell::timed(Reduction::Overhead, &[&count, &compare], f64::from(seconds) + plan.pick(1.2, 8.0))
 }

@@ -1,7 +1,7 @@
 //! Fields, elements, globals, allocation, barriers.
 
 use super::function::{Lowering, word_type};
-use crate::ir::{ElementKind, Op, Reason, Value};
+use crate::ir::{Arith, ElementKind, Op, Reason, Value};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};
 use holloway_bytecode::{ClassId, Element};
@@ -57,23 +57,20 @@ impl Lowering<'_, '_> {
                 self.builder.ins().store(PLAIN, word, object, field_offset(field));
                 None
             }
-            Op::LoadElement(kind) => {
-                let (array, index) = (self.value(args[0]), self.value(args[1]));
-                Some(self.load_element(kind, array, index))
-            }
+            Op::LoadElement(kind) => Some(self.load_element(kind, args[0], args[1])),
             Op::StoreElement(kind) => {
-                let (array, index) = (self.value(args[0]), self.value(args[1]));
                 let stored = self.value(args[2]);
                 if kind == ElementKind::Ref && self.region.op(args[2]) != Op::Null {
+                    let (array, index) = (self.value(args[0]), self.value(args[1]));
                     self.barrier(array, Some(index));
                 }
-                let address = self.element_address(kind, array, index);
+                let (address, offset) = self.element(kind, args[0], args[1]);
                 match kind {
                     ElementKind::Byte => {
-                        self.builder.ins().istore8(PLAIN, stored, address, ELEMENTS as i32);
+                        self.builder.ins().istore8(PLAIN, stored, address, offset);
                     }
                     _ => {
-                        self.builder.ins().store(PLAIN, stored, address, ELEMENTS as i32);
+                        self.builder.ins().store(PLAIN, stored, address, offset);
                     }
                 }
                 None
@@ -99,17 +96,44 @@ impl Lowering<'_, '_> {
         self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.globals)
     }
 
-    fn element_address(&mut self, kind: ElementKind, array: clif::Value, index: clif::Value) -> clif::Value {
-        let distance = match kind {
-            ElementKind::Byte | ElementKind::Bool => index,
-            _ => self.builder.ins().ishl_imm_u(index, 3),
+    /// Where an element is: an address, and what is to be added to it. A constant in the index takes no instruction.
+    fn element(&mut self, kind: ElementKind, array: Value, index: Value) -> (clif::Value, i32) {
+        let array = self.value(array);
+        let scale: i64 = match kind {
+            ElementKind::Byte | ElementKind::Bool => 0,
+            _ => 3,
         };
-        self.builder.ins().iadd(array, distance)
+        let (base, add) = self.near(index);
+        let offset = (ELEMENTS as i64 + (add << scale)) as i32;
+        let Some(base) = base else { return (array, offset) };
+        let mut distance = self.value(base);
+        if scale > 0 {
+            distance = self.builder.ins().ishl_imm_u(distance, scale);
+        }
+        (self.builder.ins().iadd(array, distance), offset)
     }
 
-    fn load_element(&mut self, kind: ElementKind, array: clif::Value, index: clif::Value) -> clif::Value {
-        let address = self.element_address(kind, array, index);
-        let offset = ELEMENTS as i32;
+    /// An index as a value and a small constant, or as such a constant alone.
+    fn near(&self, index: Value) -> (Option<Value>, i64) {
+        const FAR: i64 = 1 << 16;
+        let region = self.region;
+        let small =
+            |value: Value| region.int(region.unchecked(value)).filter(|constant| constant.abs() < FAR);
+        let root = region.unchecked(index);
+        if let Some(constant) = small(root) {
+            return (None, constant);
+        }
+        let node = region.node(root);
+        let sum = match node.op {
+            Op::Arith(Arith::Add) => small(node.args[1]),
+            Op::Arith(Arith::Sub) => small(node.args[1]).map(|constant| -constant),
+            _ => None,
+        };
+        sum.map_or((Some(index), 0), |add| (Some(node.args[0]), add))
+    }
+
+    fn load_element(&mut self, kind: ElementKind, array: Value, index: Value) -> clif::Value {
+        let (address, offset) = self.element(kind, array, index);
         match kind {
             ElementKind::Byte => self.builder.ins().uload8(types::I64, PLAIN, address, offset),
             ElementKind::Bool => self.builder.ins().load(types::I8, PLAIN, address, offset),

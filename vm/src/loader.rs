@@ -73,6 +73,8 @@ pub struct LoadedCode {
     thunks: (*const u8, usize),
     /// The first listener, if methods are listened to; the distance is the same.
     listeners: *const u8,
+    /// Where a method has no second version of its code, the first one serves.
+    shares_versions: bool,
 }
 
 /// The word at which the stub below a thread's first frame begins: a call that never happened, then `halt`.
@@ -113,6 +115,7 @@ impl LoadedCode {
             class_offsets: Default::default(),
             thunks: (std::ptr::null(), 0),
             listeners: std::ptr::null(),
+            shares_versions: false,
         }
     }
 
@@ -231,6 +234,11 @@ impl LoadedCode {
         }
     }
 
+    /// Second versions of code call the first one of a method that has no second, from now on: before there is any code.
+    pub fn share_versions(&mut self) {
+        self.shares_versions = true;
+    }
+
     /// The listeners of all methods lie in a row, as far from each other as thunks.
     pub fn set_listeners(&mut self, first: *const u8) {
         self.listeners = first;
@@ -248,7 +256,11 @@ impl LoadedCode {
         // SAFETY: as above.
         unsafe {
             let method = self.methods[function.index()].get();
+            let serves_both = self.shares_versions && (*method).marked == (*method).entry;
             (*method).entry = entry.unwrap_or(thunk);
+            if serves_both {
+                (*method).marked = (*method).entry;
+            }
             (*method).code = if entry.is_some() { begin.wrapping_sub(1) } else { begin };
         }
     }
@@ -257,7 +269,11 @@ impl LoadedCode {
     pub fn set_marked(&self, function: FunctionId, entry: Option<*const u8>) {
         let thunk = self.thunks.0.wrapping_add(function.index() * self.thunks.1);
         // SAFETY: as above.
-        unsafe { (*self.methods[function.index()].get()).marked = entry.unwrap_or(thunk) };
+        unsafe {
+            let method = self.methods[function.index()].get();
+            let without = if self.shares_versions { (*method).entry } else { thunk };
+            (*method).marked = entry.unwrap_or(without);
+        }
     }
 
     /// Where a method begins that is called in the interpreter: at its first instruction, or at that which enters its compiled code.

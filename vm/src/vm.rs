@@ -186,6 +186,9 @@ impl Vm {
         let mut code = LoadedCode::allocate(&program);
         let classes = ClassTable::build(&program, &code);
         code.link(&program, &classes);
+        if options.profile.pep_takes_turns() {
+            code.share_versions();
+        }
         // SAFETY: the class table lives in the same machinery as the heap and does not move.
         let mut heap =
             unsafe { Heap::new(options.heap.clone(), classes.base()) }.map_err(|e| e.to_string())?;

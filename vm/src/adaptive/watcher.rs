@@ -43,6 +43,9 @@ const LONGEST_STAY: u64 = 256;
 const BEFORE: usize = 12;
 /// From so many of them on, something was not by chance.
 const SOME: usize = 2;
+/// In so many of the ticks of two windows a branch or a call must have been executed often enough to be judged. A tick shows one moment, in
+/// which the program does one thing however often: few of them say little of what it does most of the time.
+const MOMENTS: usize = 5;
 
 /// A branch that code was made for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -167,6 +170,18 @@ fn is_by_turns<'a>(now: &[u64], before: impl Iterator<Item = &'a [u64]>) -> bool
     count(&|drift| drift < AS_EXPECTED) >= SOME && count(&|drift| drift >= DRIFT) >= SOME
 }
 
+/// Is something out of date in all of the moments of which these are the drifts, and are they enough.
+fn is_throughout(in_ticks: impl Iterator<Item = f64>) -> bool {
+    let mut moments = 0;
+    for drift in in_ticks {
+        if drift < AS_EXPECTED {
+            return false;
+        }
+        moments += 1;
+    }
+    moments >= MOMENTS
+}
+
 /// How far a branch or a call of a piece of code is from what the code was made for in two windows one after the other, 0 to 1: that for
 /// which it is most, for one that decides where control goes is often among many that only turn loops. A branch that in one
 /// of the ticks did what was expected is not out of date, nor one that did what it does now by turns before. Nothing if too little was seen.
@@ -181,17 +196,20 @@ fn drift(
         Some(drift(&windows[0].paths, fewest[0])?.min(drift(&windows[1].paths, fewest[1])?))
     };
     let (before, now) = (ticks.len().saturating_sub(2 * WINDOW), &windows[0].paths.edges);
-    let comes_and_goes = |bias: &Bias| {
-        let mut drifts = ticks.range(before..).filter_map(|tick| bias.drift(&tick.edges, FEWEST_EXECUTIONS));
-        drifts.any(|drift| drift < AS_EXPECTED)
-            || is_by_turns(
+    let lasts = |bias: &Bias| {
+        let in_ticks = ticks.range(before..).filter_map(|tick| bias.drift(&tick.edges, FEWEST_EXECUTIONS));
+        is_throughout(in_ticks)
+            && !is_by_turns(
                 now.arms(bias.branch),
                 ticks.range(..before).map(|tick| tick.edges.arms(bias.branch)),
             )
     };
-    let branches = biases.iter().filter(|bias| !comes_and_goes(bias));
+    let branches = biases.iter().filter(|bias| lasts(bias));
     let of_branches = branches.filter_map(|bias| in_both(&|seen, fewest| bias.drift(&seen.edges, fewest)));
-    let inlining = sites.iter().filter(|bias| !bias.callees.is_empty());
+    let lasts = |bias: &SiteBias| {
+        is_throughout(ticks.range(before..).filter_map(|tick| bias.drift(&tick.receivers, FEWEST_EXECUTIONS)))
+    };
+    let inlining = sites.iter().filter(|bias| !bias.callees.is_empty() && lasts(bias));
     let of_sites = inlining.filter_map(|bias| in_both(&|seen, fewest| bias.drift(&seen.receivers, fewest)));
     Some(of_branches.chain(of_sites).fold(0.0, f64::max))
 }
@@ -219,6 +237,8 @@ pub(crate) struct Watcher {
     /// The last window and the one before. Samples of calls are few: those of the last window are of both.
     last: Arc<Window>,
     earlier: Arc<Window>,
+    /// Both together: what code is made for.
+    recent: Arc<Window>,
     /// The samples of calls of the last window alone.
     last_calls: CallGraph,
     /// Methods that code was made again for because a call that inlines nothing reaches hardly anything else. Where that did not
@@ -228,9 +248,9 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    /// The last window.
+    /// The last two windows.
     pub fn recent(&self) -> Arc<Window> {
-        self.last.clone()
+        self.recent.clone()
     }
 
     /// A tick, with what was done since the last one; `calls` gives all samples of calls so far. True if a window ends with it.
@@ -255,7 +275,11 @@ impl Watcher {
         let new = calls.since(&self.calls_before);
         let mut both = new.clone();
         both.merge(&std::mem::replace(&mut self.last_calls, new));
-        let window = Window { paths, calls: CallWeights::of(&both) };
+        let mut paths_of_both = paths.clone();
+        paths_of_both.merge(&self.last.paths);
+        let calls_of_both = CallWeights::of(&both);
+        self.recent = Arc::new(Window { paths: paths_of_both, calls: calls_of_both.clone() });
+        let window = Window { paths, calls: calls_of_both };
         self.earlier = std::mem::replace(&mut self.last, Arc::new(window));
         self.calls_before = calls;
         true
@@ -281,11 +305,17 @@ impl Watcher {
                 self.tried.remove(&(function, entry, bias.site, FunctionId(callee.0)));
             }
         }
-        let plain = sites.iter().filter(|bias| bias.callees.is_empty()).find_map(|bias| {
+        let two_windows = self.ticks.len().saturating_sub(2 * WINDOW);
+        let is_seen = |site: CallSite| {
+            let ticks = self.ticks.range(two_windows..);
+            ticks.filter(|tick| tick.receivers.executions(site) >= FEWEST_EXECUTIONS).count() >= MOMENTS
+        };
+        let mut plain = sites.iter().filter(|bias| bias.callees.is_empty() && is_seen(bias.site));
+        let found = plain.find_map(|bias| {
             let (callee, share) = self.last.only(bias.site)?;
             (self.earlier.only(bias.site)?.0 == callee).then_some((bias.site, callee, share))
         });
-        let (site, callee, share) = plain?;
+        let (site, callee, share) = found?;
         self.tried.insert((function, entry, site, callee)).then_some(share)
     }
 
@@ -352,10 +382,11 @@ mod tests {
         Behaviour { edges: profile(counts), ..Behaviour::default() }
     }
 
-    /// The drift if two windows are like this, with no look at ticks.
+    /// The drift if two windows are like this, and all of their ticks.
     fn drift_with(biases: &[Bias], sites: &[SiteBias], paths: Behaviour) -> Option<f64> {
+        let ticks = std::iter::repeat_n(paths.clone(), MOMENTS).collect();
         let window = Window { paths, ..Window::default() };
-        drift(biases, sites, [&window, &window], &VecDeque::new())
+        drift(biases, sites, [&window, &window], &ticks)
     }
 
     fn profile(counts: &[(u32, u64, u64)]) -> EdgeProfile {

@@ -33,7 +33,8 @@ pub(crate) fn ask_for_counterparts(vm: &mut Machinery) {
         vm.compiled.paired.insert(id);
         // What was made for another past is made again.
         vm.compiled.state(function, true).requested.remove(&entry);
-        ask_version(vm, function, entry, level, true, Urgency::InOrder);
+        // The program waits for other code, not for this.
+        ask_version(vm, function, entry, level, true, Urgency::Sampled(0.0));
     }
 }
 

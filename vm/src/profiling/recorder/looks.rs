@@ -10,13 +10,17 @@
 //!
 //! As long as a program was what it is, so long it will be: whoever looks again after a part of that time notices a change late by
 //! that part of a phase at most, and what looking costs becomes less and less. After a change there are no pauses. The
-//! beginning belongs to the interpreter, which counts by itself, and to code that finds its form.
+//! beginning belongs to the interpreter, which counts by itself, and to code that finds its form: looks that every piece of code that was thrown
+//! away began there took up to a third of the first seconds.
 
 /// Ticks of a look: two windows of the watcher ([`crate::adaptive::watcher`]).
 pub(crate) const LOOK: u64 = 8;
 
-/// The first look comes after so many ticks: a second.
-const FIRST: u64 = 50;
+/// The first look comes when nothing has changed for so many ticks, a fifth of a second,
+const FIRST: u64 = 10;
+
+/// or after so many at the latest, a second.
+const LATEST: u64 = 50;
 
 /// A pause is this part of the time for which nothing changed.
 const PART: u64 = 8;
@@ -31,6 +35,8 @@ const LONGEST: u64 = 250;
 #[derive(Clone, Debug)]
 pub(super) struct Looks {
     is_on: bool,
+    /// Ticks so far, if the first one was not yet.
+    beginning: Option<u64>,
     /// Ticks until it ends, or the pause does.
     left: u64,
     /// Ticks since something changed.
@@ -40,7 +46,7 @@ pub(super) struct Looks {
 impl Looks {
     /// The program begins.
     pub fn new() -> Looks {
-        Looks { is_on: false, left: FIRST, quiet: 0 }
+        Looks { is_on: false, beginning: Some(0), left: FIRST, quiet: 0 }
     }
 
     /// Is there a look.
@@ -52,18 +58,27 @@ impl Looks {
     pub fn tick(&mut self) {
         self.quiet += 1;
         self.left = self.left.saturating_sub(1);
+        if let Some(ticks) = &mut self.beginning {
+            *ticks += 1;
+            if *ticks >= LATEST {
+                self.left = 0;
+            }
+        }
         if self.left > 0 {
             return;
         }
         let pause = (self.quiet / PART).min(LONGEST);
         self.is_on = !self.is_on || pause < SHORTEST;
+        self.beginning = None;
         self.left = if self.is_on { LOOK } else { pause };
     }
 
-    /// The program does something else, or may do so.
+    /// The program does something else, or may do so. In the beginning it does so all the time.
     pub fn changed(&mut self) {
         self.quiet = 0;
-        if !self.is_on {
+        if self.beginning.is_some() {
+            self.left = FIRST;
+        } else if !self.is_on {
             // The next tick begins a look.
             self.left = 0;
         }
@@ -91,6 +106,16 @@ mod tests {
         assert!((100..200).contains(&on(&mut looks, 500)));
         let late = on(&mut looks, 20_000);
         assert!((400..700).contains(&late), "{late}");
+    }
+
+    #[test]
+    fn the_beginning_is_left_alone() {
+        let mut looks = Looks::new();
+        for _ in 0..LATEST / 5 - 1 {
+            assert_eq!(on(&mut looks, 5), 0);
+            looks.changed();
+        }
+        assert_eq!(on(&mut looks, 5), 1, "but not for ever");
     }
 
     #[test]

@@ -15,8 +15,10 @@ const HEADLINES: [&str; 2] =
 pub fn cell(plan: &Plan, program: &str, flags: &str) -> Cell {
     let quick = if HEADLINES.contains(&flags) { 5 } else { 2 };
     let seconds = plan.trials.map_or(plan.pick(quick, 20), |trials| trials.clamp(1, 600));
+    // Shorter samples, so that a few seconds have more of them.
     let size = match (program, plan.mode) {
         ("mandelbrot", crate::plan::Mode::Quick) => " --size 100",
+        ("deltablue", crate::plan::Mode::Quick) => " --size 1000",
         _ => "",
     };
     let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };

@@ -35,6 +35,18 @@ struct Ran {
     calls: CallGraph,
 }
 
+/// Everything is compiled when it is entered for the first time.
+fn at_once() -> TierOptions {
+    TierOptions {
+        compiler: Some(compiler()),
+        level: Some(Level::O2),
+        synchronous: true,
+        method_threshold: 1,
+        loop_steps: 1,
+        ..TierOptions::default()
+    }
+}
+
 /// Runs a program with methods in the order of these calls.
 fn run(
     benchmark: &'static Benchmark,
@@ -53,15 +65,10 @@ fn run(
             told.later = !is_order && (told.later || changes);
         };
         let tiers = TierOptions {
-            compiler: Some(compiler()),
-            level: Some(Level::O2),
-            synchronous: true,
-            method_threshold: 1,
-            loop_steps: 1,
             method_order: given
                 .map(|calls| CallSource::Given(Arc::new(GivenCalls::of_program(program, calls.clone())))),
             log: Some(Box::new(log)),
-            ..TierOptions::default()
+            ..at_once()
         };
         let timer = TimerSource::Virtual(29);
         let mut options = VmOptions { arguments, output, tiers, timer, ..VmOptions::default() };
@@ -148,15 +155,7 @@ fn programs_do_the_same_wherever_their_code_is_scattered() {
     for name in ["richards", "json", "havlak", "dispatcher"] {
         let benchmark = find(name).expect("a program");
         let program = compile_benchmark(benchmark, false).expect("a program");
-        let tiers = TierOptions {
-            compiler: Some(compiler()),
-            level: Some(Level::O2),
-            synchronous: true,
-            method_threshold: 1,
-            loop_steps: 1,
-            scatter: Some(1),
-            ..TierOptions::default()
-        };
+        let tiers = TierOptions { scatter: Some(1), ..at_once() };
         let arguments = vec![benchmark.quick_size.to_string(), "1".to_string()];
         let mut vm = Vm::new(program, VmOptions { arguments, tiers, ..VmOptions::default() }).expect(name);
         let mut places: BTreeMap<CodeId, BTreeSet<usize>> = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! Blocks, nodes, branches and frame states of a compilation, and the edits that passes make.
 
-use super::op::{Op, Reason};
+use super::op::{Arith, Op, Reason};
 use super::types::Ty;
 use holloway_bytecode::cfg::{Dominators, FlowGraph, Graph, Loops};
 use holloway_bytecode::{FunctionId, Program, Register};
@@ -311,6 +311,25 @@ impl Region {
             value = self.node(value).args[0];
         }
         value
+    }
+
+    /// A value as another one, without its checks, plus a constant; or as a constant alone.
+    pub fn value_and_constant(&self, value: Value) -> (Option<Value>, i64) {
+        let value = self.unchecked(value);
+        let constant = |value: Value| self.int(self.unchecked(value));
+        if let Some(constant) = constant(value) {
+            return (None, constant);
+        }
+        let node = self.node(value);
+        let (op, Some(add)) = (node.op, node.args.get(1).and_then(|&add| constant(add))) else {
+            return (Some(value), 0);
+        };
+        let base = Some(self.unchecked(node.args[0]));
+        match op {
+            Op::Arith(Arith::Add) => (base, add),
+            Op::Arith(Arith::Sub) => (base, add.wrapping_neg()),
+            _ => (Some(value), 0),
+        }
     }
 
     /// The graph of blocks (unreachable ones have no rank in its order).

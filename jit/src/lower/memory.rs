@@ -1,7 +1,7 @@
 //! Fields, elements, globals, allocation, barriers.
 
 use super::function::{Lowering, word_type};
-use crate::ir::{Arith, ElementKind, Op, Reason, Value};
+use crate::ir::{ElementKind, Op, Reason, Value};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};
 use holloway_bytecode::{ClassId, Element};
@@ -115,21 +115,9 @@ impl Lowering<'_, '_> {
 
     /// An index as a value and a small constant, or as such a constant alone.
     fn near(&self, index: Value) -> (Option<Value>, i64) {
-        const FAR: i64 = 1 << 16;
-        let region = self.region;
-        let small =
-            |value: Value| region.int(region.unchecked(value)).filter(|constant| constant.abs() < FAR);
-        let root = region.unchecked(index);
-        if let Some(constant) = small(root) {
-            return (None, constant);
-        }
-        let node = region.node(root);
-        let sum = match node.op {
-            Op::Arith(Arith::Add) => small(node.args[1]),
-            Op::Arith(Arith::Sub) => small(node.args[1]).map(|constant| -constant),
-            _ => None,
-        };
-        sum.map_or((Some(index), 0), |add| (Some(node.args[0]), add))
+        const FAR: u64 = 1 << 16;
+        let (base, add) = self.region.value_and_constant(index);
+        if add.unsigned_abs() < FAR { (base, add) } else { (Some(index), 0) }
     }
 
     fn load_element(&mut self, kind: ElementKind, array: Value, index: Value) -> clif::Value {

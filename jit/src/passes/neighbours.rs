@@ -81,7 +81,7 @@ fn groups(region: &Region, block: BlockId) -> Vec<Group> {
             continue;
         }
         let length = region.unchecked(node.args[1]);
-        let (base, add) = index(region, node.args[0]);
+        let (base, add) = region.value_and_constant(node.args[0]);
         let Some(group) = groups.iter_mut().find(|group| group.length == length && group.base == base) else {
             let first = (check, add);
             groups.push(Group { length, base, first, least: add, greatest: add, checks: 1 });
@@ -93,25 +93,6 @@ fn groups(region: &Region, block: BlockId) -> Vec<Group> {
         (group.least, group.greatest) = (group.least.min(add), group.greatest.max(add));
     }
     groups
-}
-
-/// An index as a value plus a constant.
-fn index(region: &Region, index: Value) -> (Option<Value>, i64) {
-    let index = region.unchecked(index);
-    let constant = |value: Value| region.int(region.unchecked(value));
-    if let Some(constant) = constant(index) {
-        return (None, constant);
-    }
-    let node = region.node(index);
-    let (op, Some(add)) = (node.op, node.args.get(1).and_then(|&add| constant(add))) else {
-        return (Some(index), 0);
-    };
-    let base = Some(region.unchecked(node.args[0]));
-    match op {
-        Op::Arith(Arith::Add) => (base, add),
-        Op::Arith(Arith::Sub) => (base, add.wrapping_neg()),
-        _ => (Some(index), 0),
-    }
 }
 
 /// Puts the guards in front of the first check.

@@ -170,6 +170,11 @@ fn is_by_turns<'a>(now: &[u64], before: impl Iterator<Item = &'a [u64]>) -> bool
     count(&|drift| drift < AS_EXPECTED) >= SOME && count(&|drift| drift >= DRIFT) >= SOME
 }
 
+/// How many ticks there are before those of the last two windows.
+fn before_windows(ticks: &VecDeque<Behaviour>) -> usize {
+    ticks.len().saturating_sub(2 * WINDOW)
+}
+
 /// Is something out of date in all of the moments of which these are the drifts, and are they enough.
 fn is_throughout(in_ticks: impl Iterator<Item = f64>) -> bool {
     let mut moments = 0;
@@ -195,7 +200,7 @@ fn drift(
     let in_both = |drift: &dyn Fn(&Behaviour, u64) -> Option<f64>| {
         Some(drift(&windows[0].paths, fewest[0])?.min(drift(&windows[1].paths, fewest[1])?))
     };
-    let (before, now) = (ticks.len().saturating_sub(2 * WINDOW), &windows[0].paths.edges);
+    let (before, now) = (before_windows(ticks), &windows[0].paths.edges);
     let lasts = |bias: &Bias| {
         let in_ticks = ticks.range(before..).filter_map(|tick| bias.drift(&tick.edges, FEWEST_EXECUTIONS));
         is_throughout(in_ticks)
@@ -305,9 +310,8 @@ impl Watcher {
                 self.tried.remove(&(function, entry, bias.site, FunctionId(callee.0)));
             }
         }
-        let two_windows = self.ticks.len().saturating_sub(2 * WINDOW);
         let is_seen = |site: CallSite| {
-            let ticks = self.ticks.range(two_windows..);
+            let ticks = self.ticks.range(before_windows(&self.ticks)..);
             ticks.filter(|tick| tick.receivers.executions(site) >= FEWEST_EXECUTIONS).count() >= MOMENTS
         };
         let mut plain = sites.iter().filter(|bias| bias.callees.is_empty() && is_seen(bias.site));
@@ -454,7 +458,7 @@ mod tests {
         assert!(window.reached(FunctionId(0), 8).is_none());
     }
 
-    /// How often code is made again that is always made for the last window, in so many ticks of which the branch goes one way and the
+    /// How often code is made again that is always made for the last two windows, in so many ticks of which the branch goes one way and the
     /// other in turns.
     fn times(ticks: usize, each: usize) -> usize {
         let mut watcher = Watcher::default();

@@ -7,6 +7,8 @@
 //!
 //! Only the calls that are left count: those of an inlined method are calls of the code that it was inlined into, and where a
 //! call was inlined there is none. A call that is there several times, inlined at several places, is divided among them equally.
+//!
+//! Code can be moved for the sake of lying elsewhere, too ([`scatter`]), by who measures.
 
 use super::call_weights::CallWeights;
 use super::inlining::{CallDecision, Verdict};

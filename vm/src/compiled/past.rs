@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 /// McKinley 2005, section 4.3: continuous profiles). A branch that only the samples never saw go one way is not thereby one that
 /// never did.
 ///
-/// Where code follows the program's phases, a branch that was executed in the last window is what it was there. An arm that
+/// Where code follows the program's phases, a branch that was executed in the last two windows is what it was there. An arm that
 /// was ever taken before stays one that may be.
 pub(crate) struct PastProfile {
     counters: Counters,
@@ -110,7 +110,7 @@ impl PastProfile {
         self.sampled.as_ref().map_or(&[], |sampled| sampled.arms(branch_at(function, pc)))
     }
 
-    /// Divides the executions of a branch among its arms as in the last window, if it was executed often enough there. An arm that
+    /// Divides the executions of a branch among its arms as in the last two windows, if it was executed often enough there. An arm that
     /// was not taken in the window keeps its share as far as a window can tell: a loop that was not seen to end still
     /// ends.
     fn renew(&self, function: FunctionId, pc: u32, counts: &mut [u32]) {

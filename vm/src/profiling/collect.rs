@@ -265,13 +265,15 @@ impl std::ops::AddAssign for Looks {
     }
 }
 
+/// What the window of a sampler did, if there is one.
+fn window(profiling: &Profiling, client: Option<usize>) -> Option<Counts> {
+    Some(*profiling.schedule.as_ref()?.window(client?).counts())
+}
+
 /// How often they did: this takes no longer for all that was found.
 pub(crate) fn looks(vm: &Machinery) -> Looks {
     let profiling = &vm.profiling;
-    let window = |client: Option<usize>| {
-        let window = profiling.schedule.as_ref().zip(client);
-        window.map(|(schedule, client)| *schedule.window(client).counts()).unwrap_or_default()
-    };
+    let window = |client| window(profiling, client).unwrap_or_default();
     let calls = window(profiling.clients.cbs);
     Looks {
         path_samples: window(profiling.clients.pep).taken,
@@ -284,7 +286,7 @@ pub(crate) fn looks(vm: &Machinery) -> Looks {
 /// Everything that was found so far.
 pub(crate) fn collect(vm: &Machinery) -> Collected {
     let profiling = &vm.profiling;
-    let window = |client: Option<usize>| Some(*profiling.schedule.as_ref()?.window(client?).counts());
+    let window = |client| window(profiling, client);
     let sampled = window(profiling.clients.pep).map(|window| Sampled {
         paths: profiling.samples.paths(),
         edges: profiling.samples.edges(),

@@ -11,10 +11,15 @@ use crate::verdict::shown;
 const HEADLINES: [&str; 2] =
     ["--profile pep:samples=64,stride=17", "--tier o2 --profile btb:backend=burst,depth=16"];
 
+/// For how long a program is measured: so many seconds in a quick run.
+pub fn seconds(plan: &Plan, quick: u32) -> u32 {
+    plan.trials.map_or(plan.pick(quick, 20), |trials| trials.clamp(1, 600))
+}
+
 /// What a program costs with some flags more.
 pub fn cell(plan: &Plan, program: &str, flags: &str) -> Cell {
     let quick = if HEADLINES.contains(&flags) { 5 } else { 2 };
-    let seconds = plan.trials.map_or(plan.pick(quick, 20), |trials| trials.clamp(1, 600));
+    let seconds = seconds(plan, quick);
     // Shorter samples, so that a few seconds have more of them.
     let size = match (program, plan.mode) {
         ("mandelbrot", crate::plan::Mode::Quick) => " --size 100",

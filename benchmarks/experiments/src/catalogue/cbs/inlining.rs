@@ -4,7 +4,7 @@
 //! A cell measures how much *more* time the code of the base takes: its `overhead` is the speed-up, and what it calls profiled is the base.
 
 use crate::catalogue::accuracies;
-use crate::catalogue::overheads::Costs;
+use crate::catalogue::overheads::{Costs, seconds};
 use crate::cell::{Cell, RESULT};
 use crate::plan::Plan;
 use crate::reduce::Reduction;
@@ -66,7 +66,7 @@ impl Choice {
 
 /// How much faster a program is with one choice than with the other.
 pub fn cell(plan: &Plan, program: &str, choice: Choice, base: Choice) -> Cell {
-    let seconds = plan.trials.map_or(plan.pick(2, 20), |trials| trials.clamp(1, 600));
+    let seconds = seconds(plan, 2);
     // Whoever repeats something short can be measured with little of it.
     let is_long = ["deltablue", COMPILER, "cd", "havlak", "tracer"].contains(&program);
     let size = if is_long { plan.pick("quick", "default") } else { "default" };

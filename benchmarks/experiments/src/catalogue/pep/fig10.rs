@@ -1,7 +1,7 @@
 //! Bond and McKinley 2005, figure 10: what continuous edge profiles are worth, and flipped ones.
 
 use super::{fig6, sec6_5};
-use crate::catalogue::overheads::{Costs, bars, categories, in_a_line, paper_mean};
+use crate::catalogue::overheads::{Costs, bars, categories, in_a_line, paper_mean, seconds};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::{Cell, RESULT};
 use crate::papers;
@@ -83,7 +83,7 @@ fn inlining(plan: &Plan, program: &str, of: Side) -> Cell {
 }
 
 fn compared(plan: &Plan, program: &str, profiler: &str, flags: &str) -> Cell {
-    let seconds = plan.trials.map_or(plan.pick(2, 20), |trials| trials.clamp(1, 600));
+    let seconds = seconds(plan, 2);
     // Short phases do for the exact counts of the whole run, and the one-time profile knows the first of them all the same.
     let size = if sec6_5::CHANGING.contains(&program) { "200" } else { "default" };
     let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };

@@ -542,6 +542,7 @@ impl MachineArguments {
             scatter: None,
             constants: self.learned.constants.clone().unwrap_or(defaults.constants),
             replay: self.learned.replay.clone(),
+            replayed: None,
             continuous: self.continuous,
             digests: self.sync_compile || self.learned.wants_digests(),
             yieldpoints: !self.no_yieldpoints,

@@ -59,6 +59,7 @@ pub fn overhead(mut arguments: OverheadArguments) -> Result<ExitCode, Stop> {
     };
     let plan = Plan {
         turns: arguments.turns.map(|turns| turns as usize),
+        fresh: arguments.fresh,
         seed: arguments.order,
         slowdown: arguments.inject_slowdown.unwrap_or(0.0),
     };
@@ -228,6 +229,7 @@ fn options(arguments: &OverheadArguments) -> BTreeMap<&'static str, String> {
         ("vs_inline_profile", arguments.base_inline().inline_profile.to_string()),
     ]);
     options.extend(arguments.turns.map(|turns| ("turns", turns.to_string())));
+    options.extend(arguments.fresh.then(|| ("fresh", true.to_string())));
     options.extend(arguments.inject_slowdown.map(|percent| ("inject_slowdown", percent.to_string())));
     options
 }

@@ -1,17 +1,21 @@
 //! Replay: what a run learned makes later runs compile the same methods in the same order to the same machine code, whatever the
-//! addresses, and what it lacks is made by the model; what does not fit is refused with the reason.
+//! addresses, or take what another made of it; what it lacks is made by the model; what does not fit is refused with the reason.
 
 use holloway::compile::compile_benchmark;
 use holloway_benchmarks::measure::{Ending, Hooks, measure};
 use holloway_benchmarks::registry::Benchmark;
 use holloway_bytecode::verify::VerifiedProgram;
+use holloway_jit::Jit;
 use holloway_tests::benchmarks::with_most_programs;
 use holloway_tests::modes::compiler;
 use holloway_vm::adaptive::Advice;
-use holloway_vm::compiled::TierOptions;
+use holloway_vm::compiled::{Compiled, Compiler, Profile, ReplayedCode, Request, TierOptions};
+use holloway_vm::profiling::ProfileOptions;
+use holloway_vm::profiling::file::ProfileFile;
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Vm, VmOptions};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs a benchmark program with these options; gives the digest of its machine code, how much was compiled, and what was learned.
 fn run(
@@ -47,11 +51,15 @@ fn two_replays_make_the_same_machine_code() {
             digests: true,
             ..TierOptions::default()
         };
+        let code = Some(Arc::<ReplayedCode>::default());
         // What the advice lacks is compiled by what the interpreter has counted, which depends on when threads are switched.
-        let run = || run(benchmark, program, replay(), TimerSource::Virtual(5_000));
-        let ((one, made, _), (two, again, _)) = (run()?, run()?);
-        if one != two || made != again {
-            return Err(format!("{made} compilations with digest {one:x}, then {again} with {two:x}"));
+        let run = |tiers| run(benchmark, program, tiers, TimerSource::Virtual(5_000));
+        let (one, made, _) = run(replay())?;
+        for replayed in [code.clone(), code] {
+            let (two, again, _) = run(TierOptions { replayed, ..replay() })?;
+            if one != two || made != again {
+                return Err(format!("{made} compilations with digest {one:x}, then {again} with {two:x}"));
+            }
         }
         // All that the advice names was compiled, and perhaps again when an assumption broke.
         match made >= advice.compilations.len() as u64 && (one != 0 || made == 0) {
@@ -61,6 +69,77 @@ fn two_replays_make_the_same_machine_code() {
             }
         }
     });
+}
+
+/// What a machine that counts everything found, and how often it asked its compiler.
+fn counted(
+    benchmark: &'static Benchmark,
+    program: &Arc<VerifiedProgram>,
+    advice: &Arc<Advice>,
+    code: Option<Arc<ReplayedCode>>,
+) -> (ProfileFile, u64, usize) {
+    let mut profile = ProfileOptions::default();
+    for spec in ["edges", "blpp:storage=hash", "calls", "kblpp:k=3"] {
+        profile.add(spec.parse().expect("a profiler")).expect("each once");
+    }
+    let asked = Arc::<AtomicUsize>::default();
+    let options = |arguments, output| {
+        let asked = asked.clone();
+        let compiler = Box::new(move |program, model| {
+            let jit = Jit::new(program, model, true)?;
+            Ok(Arc::new(Asked { jit, asked }) as Arc<dyn Compiler>)
+        });
+        let tiers = TierOptions {
+            compiler: Some(compiler),
+            replay: Some(advice.clone()),
+            replayed: code,
+            digests: true,
+            ..TierOptions::default()
+        };
+        let timer = TimerSource::Virtual(5_000);
+        VmOptions { arguments, output, tiers, timer, profile, ..VmOptions::default() }
+    };
+    let mut found = None;
+    let hooks = Hooks::none().with_ended(|vm: &Vm| found = Some(vm.profile_file("", "")));
+    let measured = measure(benchmark, program.clone(), benchmark.quick_size, 3, options, hooks);
+    assert!(matches!(measured.ending, Ending::Verified), "{:?}", measured.ending);
+    let asked = asked.load(Ordering::Relaxed);
+    (found.expect("it ended"), measured.statistics.tiers.digest, asked)
+}
+
+/// Counts how often it is asked.
+struct Asked {
+    jit: Jit,
+    asked: Arc<AtomicUsize>,
+}
+
+impl Compiler for Asked {
+    fn compile(&self, request: &Request, profile: &dyn Profile) -> Result<Compiled, String> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.jit.compile(request, profile)
+    }
+}
+
+#[test]
+fn what_one_machine_has_made_another_takes_with_its_counters() {
+    for name in ["richards", "json", "havlak", "masks"] {
+        let benchmark = holloway_benchmarks::registry::find(name).expect("a benchmark");
+        let program = compile_benchmark(benchmark, false).expect("it compiles");
+        let first =
+            TierOptions { compiler: Some(compiler()), method_threshold: 20, ..TierOptions::default() };
+        let (_, _, advice) = run(benchmark, &program, first, TimerSource::default()).expect("it runs");
+        let advice = Arc::new(advice);
+        let code = Arc::<ReplayedCode>::default();
+        let [makes, takes] = [(); 2].map(|()| counted(benchmark, &program, &advice, Some(code.clone())));
+        assert_eq!(
+            (&makes.0, makes.1),
+            (&takes.0, takes.1),
+            "{name}: what they found, or their code, differs"
+        );
+        let advised = advice.compilations.len();
+        assert!(advised > 0 && makes.2 >= advised, "{name}: the first made {} pieces", makes.2);
+        assert!(takes.2 <= makes.2 - advised, "{name}: the second compiled {} of {}", takes.2, makes.2);
+    }
 }
 
 #[test]

@@ -25,7 +25,9 @@ class Cell:
         self.program = words[1] if len(words) > 1 else ""
         own = " ".join(words[2:])
         # What was asked of the machine, without how much was measured.
-        self.flags = re.split(r" ?--(?:size|no-counts|max-time|rounds|turns|order)\b", own)[0]
+        self.flags = re.split(r" ?--(?:size|no-counts|max-time|rounds|fresh|turns|order)\b", own)[0]
+        # Does each of its rounds compile everything again.
+        self.is_fresh = " --fresh " in own
 
     def has(self, words):
         """Are these words of its commands, one after the other."""
@@ -157,9 +159,10 @@ def costs(flags, name="overhead"):
     return lambda cells: above_one(flagged(cells, flags), name)
 
 
-def flagged(cells, flags, timed=True):
-    """Cells of `overhead` with these flags and no others, in which times were measured, or only was counted."""
-    found = [cell for cell in cells if cell.kind == "overhead" and cell.flags == flags and cell.has("--rounds 0") != timed]
+def flagged(cells, flags, timed=True, fresh=False):
+    """Cells of `overhead` with these flags and no others: in which times were measured, of execution or of compilation, or only was counted."""
+    kind = lambda cell: (cell.kind, cell.flags, cell.has("--rounds 0"), cell.is_fresh)
+    found = [cell for cell in cells if kind(cell) == ("overhead", flags, not timed, fresh)]
     if not found:
         raise Unknown(f"no cell has the flags {flags}")
     return found

@@ -69,19 +69,21 @@ def first_iteration(seconds, pick=None):
     def whole(cells):
         own = flagged(cells, f"--profile {PEP}")
         alone, interval = mean_ratio([cell.rounds("overhead") for cell in own])
-        without, with_pep = (mean(times) for times in zip(*map(compiled, own)))
+        compiling = flagged(cells, f"--profile {PEP}", fresh=True)
+        without, with_pep = (mean(times) for times in zip(*map(compiled, compiling)))
         together = lambda percent: 100 * ((seconds * (1 + percent / 100) + with_pep) / (seconds + without) - 1)
         return together(alone), interval and tuple(map(together, interval))
 
     def dearest_of(cells):
-        return pick((whole([cell]) for cell in flagged(cells, f"--profile {PEP}")), key=lambda of: of[0])
+        own = flagged(cells, f"--profile {PEP}") + flagged(cells, f"--profile {PEP}", fresh=True)
+        return pick(map(whole, by_program(own).values()), key=lambda of: of[0])
 
     return dearest_of if pick else whole
 
 
 def growth(cells):
     """The mean over programs of how much the time of compilation grows, in percent."""
-    times = [compiled(cell) for cell in flagged(cells, f"--profile {PEP}")]
+    times = [compiled(cell) for cell in flagged(cells, f"--profile {PEP}", fresh=True)]
     return mean(100 * (with_pep / without - 1) for without, with_pep in times)
 
 

@@ -4,7 +4,7 @@
 use super::output::Output;
 use super::subject::{Subject, Work};
 use holloway_vm::adaptive::Advice;
-use holloway_vm::compiled::{BlockOrder, CallSource, InlineOptions};
+use holloway_vm::compiled::{BlockOrder, CallSource, InlineOptions, ReplayedCode};
 use holloway_vm::errors::StopReason;
 use holloway_vm::profiling::{Looks, ProfileOptions};
 use holloway_vm::signals::InterruptHandle;
@@ -66,6 +66,17 @@ pub struct Configuration {
     pub methods: Option<CallSource>,
 }
 
+/// What machines replay that are all to run the same code.
+#[derive(Clone)]
+pub struct Replay {
+    /// What to compile.
+    pub advice: Arc<Advice>,
+    /// And how.
+    pub configuration: Configuration,
+    /// The code, once one of them has made it, if not each is to compile for itself.
+    pub code: Option<Arc<ReplayedCode>>,
+}
+
 /// What a machine is made for.
 #[derive(Clone)]
 pub enum Purpose {
@@ -73,8 +84,8 @@ pub enum Purpose {
     Learn(InlineOptions),
     /// To find out what is missing in that, in the same way.
     Rehearse(Arc<Advice>, InlineOptions),
-    /// To replay in this configuration, with code scattered as the number decides.
-    Replay(Arc<Advice>, Configuration, u64),
+    /// To replay, with code scattered as the number decides.
+    Replay(Replay, u64),
     /// The same under a clock that takes, and counts, every yieldpoint.
     Count(Arc<Advice>, ProfileOptions),
 }
@@ -120,7 +131,9 @@ impl<'a> Arm<'a> {
                 options.tiers.inlining = inlining;
                 Some((advice, ProfileOptions::default()))
             }
-            Purpose::Replay(advice, Configuration { profile, order, inlining, methods }, scatter) => {
+            Purpose::Replay(Replay { advice, configuration, code }, scatter) => {
+                let Configuration { profile, order, inlining, methods } = configuration;
+                options.tiers.replayed = code;
                 (options.tiers.scatter, options.tiers.block_order) = (Some(scatter), order);
                 (options.tiers.inlining, options.tiers.method_order) = (inlining, methods);
                 Some((advice, profile))

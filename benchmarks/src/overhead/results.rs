@@ -3,7 +3,7 @@
 use super::arm::{Failure, Host};
 use super::counts::{Counts, count};
 use super::learn::learn;
-use super::rounds::{ArmRound, Configurations, Plan, Round, round};
+use super::rounds::{ArmRound, Configurations, Plan, Replays, Round, round};
 use super::statistics::{Summary, is_enough, round_ratios, width};
 use super::subject::Subject;
 use crate::against::statistics::LogRatio;
@@ -106,11 +106,12 @@ fn fill(
         let profiled = count(subject, host, &learned, configurations.profile.profile)?;
         result.counts = Some([profiled, count(subject, host, &learned, configurations.base.profile)?]);
     }
+    let replays = Replays::new(&learned, configurations, plan);
     let (start, mut so_far) = (Instant::now(), String::new());
     while result.rounds.len() < limits.rounds {
         let number = result.rounds.len();
         host.progress(&format!("{}: round {}{so_far}", subject.name, number + 1));
-        result.rounds.push(round(subject, host, &learned, configurations, plan, number)?);
+        result.rounds.push(round(subject, host, &learned, &replays, plan, number)?);
         let (overheads, _) = result.of_rounds(limits.clock, Summary::Turns);
         let known = LogRatio::over_rounds(&overheads, 0).interval();
         if number > 0 {

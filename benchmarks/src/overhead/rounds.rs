@@ -1,9 +1,9 @@
 //! A round: three new machines, warmed up, that take turns.
 
-use super::arm::{Arm, Configuration, Failure, Host, Purpose, Sample};
+use super::arm::{Arm, Configuration, Failure, Host, Purpose, Replay, Sample};
 use super::learn::Learned;
 use super::subject::Subject;
-use holloway_vm::adaptive::Advice;
+use holloway_vm::compiled::ReplayedCode;
 use holloway_vm::profiling::Looks;
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
@@ -37,10 +37,30 @@ pub struct Configurations {
 pub struct Plan {
     /// Turns of a round that count; none for as many as a program should have.
     pub turns: Option<usize>,
+    /// Every machine compiles for itself, for who wants to know what that takes; otherwise those of the first round do it for all.
+    pub fresh: bool,
     /// The order of everything derives from it.
     pub seed: u64,
     /// Percent by which the profiled arm is slowed down, to see whether that is found.
     pub slowdown: f64,
+}
+
+/// What is replayed in all rounds.
+pub struct Replays {
+    profile: Replay,
+    base: Replay,
+}
+
+impl Replays {
+    /// To compile this in each configuration.
+    pub fn new(learned: &Learned, configurations: &Configurations, plan: Plan) -> Replays {
+        let of = |configuration: &Configuration| Replay {
+            advice: learned.advice.clone(),
+            configuration: configuration.clone(),
+            code: (!plan.fresh).then(Arc::<ReplayedCode>::default),
+        };
+        Replays { profile: of(&configurations.profile), base: of(&configurations.base) }
+    }
 }
 
 /// What an arm did in a round.
@@ -96,19 +116,18 @@ pub fn round(
     subject: &Subject,
     host: &dyn Host,
     learned: &Learned,
-    configurations: &Configurations,
+    replays: &Replays,
     plan: Plan,
     number: usize,
 ) -> Result<Round, Failure> {
     let mut random =
         Xoshiro256PlusPlus::seed_from_u64(plan.seed ^ (number as u64 + 1).wrapping_mul(0x9e37_79b9));
-    let advice = Arc::new(reordered(&learned.advice, &mut random));
     let mut arms: [Option<Arm<'_>>; 3] = [None, None, None];
     let mut paddings: Vec<Vec<u8>> = Vec::new();
     for index in order(&mut random) {
         paddings.push(Vec::with_capacity(PADDING + random.random_range(0..MORE_PADDING)));
-        let configuration = if index == 1 { &configurations.profile } else { &configurations.base };
-        let purpose = Purpose::Replay(advice.clone(), configuration.clone(), random.random());
+        let replay = if index == 1 { &replays.profile } else { &replays.base };
+        let purpose = Purpose::Replay(replay.clone(), random.random());
         arms[index] = Some(Arm::new(subject, host, learned.work, learned.expected, purpose)?);
     }
     let mut arms: Vec<Arm<'_>> = arms.into_iter().flatten().collect();
@@ -175,13 +194,6 @@ fn shuffle<T>(values: &mut [T], random: &mut Xoshiro256PlusPlus) {
     for last in (1..values.len()).rev() {
         values.swap(last, random.random_range(0..=last));
     }
-}
-
-/// Advice to compile the same in another order, so that methods lie in another order in memory.
-fn reordered(advice: &Advice, random: &mut Xoshiro256PlusPlus) -> Advice {
-    let mut advice = advice.clone();
-    shuffle(&mut advice.compilations, random);
-    advice
 }
 
 #[cfg(test)]

@@ -69,6 +69,10 @@ pub struct OverheadArguments {
     /// How many samples each machine of a round gives [default: as many as take a quarter of a second]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Measuring")]
     pub turns: Option<u32>,
+    /// Compile everything again in each round, for who wants to know what compiling takes; otherwise all rounds have the code of the
+    /// first
+    #[arg(long, help_heading = "Measuring")]
+    pub fresh: bool,
     /// How long a sample shall be, at least the least that the program can do
     #[arg(long, value_name = "DURATION", default_value = "1ms", value_parser = values::duration, help_heading = "Measuring")]
     pub sample: Duration,

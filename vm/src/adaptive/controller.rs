@@ -16,6 +16,7 @@ use super::watcher;
 use crate::compiled::library::{ask, ask_again, start};
 use crate::compiled::method_order;
 use crate::compiled::past::{interpreted_profile, past_profile};
+use crate::compiled::replayed;
 use crate::compiled::versions::ask_for_counterparts;
 use crate::compiled::{Entry, Level};
 use crate::timer::{TimerSource, VIRTUAL_NANOSECONDS};
@@ -117,9 +118,11 @@ pub(crate) fn begin(vm: &mut Machinery) {
     if vm.compiled.is_started() || !start(vm) {
         return;
     }
+    replayed::begin(vm);
     for compilation in &advice.compilations {
         ask(vm, FunctionId(compilation.function), compilation.entry(), compilation.level, Urgency::InOrder);
     }
+    replayed::end(vm);
 }
 
 /// Words that the interpreter executed for all functions, about.

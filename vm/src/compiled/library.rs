@@ -18,6 +18,7 @@ use super::map::{CodeMap, CodeObject};
 use super::method_order::{self, MethodOrder};
 use super::options::TierOptions;
 use super::past::past_profile;
+use super::replayed::{self, Replaying};
 use super::report::{LogEvent, TierStatistics};
 use super::request::{CodeId, Compiled, Compiler, Entry, Level, Request};
 use super::{Model, Outcome, report, stubs};
@@ -73,6 +74,8 @@ pub(crate) struct CompiledState {
     /// Compares code with the recent past, if it is to follow it.
     pub(crate) watcher: Option<Watcher>,
     pub(super) advice: Option<Arc<AdviceProfile>>,
+    /// Where it stands in code that other machines made of it.
+    pub(super) replaying: Replaying,
     next_code: u32,
     pub(super) failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
     pub(super) instantiated: Arc<Vec<bool>>,
@@ -95,6 +98,7 @@ impl CompiledState {
             organizer: Organizer::new(functions),
             watcher: options.continuous.then(Watcher::default),
             advice: options.replay.as_ref().map(|advice| Arc::new(AdviceProfile::of(advice))),
+            replaying: Replaying::No,
             map: CodeMap::default(),
             outcome: Outcome::default(),
             pending: Pending::default(),
@@ -254,6 +258,9 @@ pub(super) fn ask_version(
             format!("{what}: {} #{} is asked for: {why}", report::version(level, marked), request.code.0);
         vm.compiled.log(LogEvent::Compile, &line);
     }
+    if let Some(done) = replayed::take(vm, &request) {
+        return finish(vm, done);
+    }
     let synchronous = vm.compiled.options.synchronous || vm.compiled.options.replay.is_some();
     // While the program waits, nothing goes quiet.
     let urgency = if synchronous { Urgency::InOrder } else { urgency };
@@ -265,6 +272,7 @@ pub(super) fn ask_version(
     statistics.promotions += promotes as u64;
     statistics.longest_queue = statistics.longest_queue.max(waiting);
     if let Some(done) = done {
+        replayed::keep(vm, &done);
         finish(vm, done);
     }
 }

@@ -16,6 +16,7 @@
 //! | `hot` | from the interpreter into code |
 //! | `library` | asking for code, installing it, throwing it away |
 //! | `versions` | two versions of code, for subpaths and for PEP |
+//! | `replayed` | code that another machine made of the same advice |
 //! | `past` | what compilers are told of the past |
 //! | `report`, `perf_map` | numbers, log lines, names for `perf` |
 
@@ -36,6 +37,7 @@ mod options;
 pub(crate) mod past;
 mod perf_map;
 pub mod profile;
+pub(crate) mod replayed;
 mod report;
 pub mod request;
 mod stubs;
@@ -51,6 +53,7 @@ pub use model::{ContextOffsets, EXITS, Helpers, Model, Stub};
 pub use options::{CompilerFactory, TierOptions};
 pub use perf_map::PerfMap;
 pub use profile::{Branches, NoProfile, OrderBy, Profile, ReachedMethods, Receivers};
+pub use replayed::ReplayedCode;
 pub use report::{LevelStatistics, Log, LogEvent, TierStatistics};
 pub use request::{
     CallSite, CodeId, Compiled, Compiler, Entry, Level, Location, Request, Site, SiteFrame, VirtualObject,

@@ -4,6 +4,7 @@ use super::Model;
 use super::block_order::BlockOrder;
 use super::inlining::{CallSource, InlineOptions};
 use super::perf_map::PerfMap;
+use super::replayed::ReplayedCode;
 use super::report::Log;
 use super::request::{Compiler, Level};
 use crate::adaptive::{Advice, Constants};
@@ -24,6 +25,8 @@ pub struct TierOptions {
     pub constants: Constants,
     /// What to compile, instead of what the adaptive system would. It fits the program.
     pub replay: Option<Arc<Advice>>,
+    /// What other machines made of the same advice: it is not compiled again.
+    pub replayed: Option<Arc<ReplayedCode>>,
     /// Code is made again when the program behaves otherwise than it was made for, as samples of paths tell.
     pub continuous: bool,
     /// Compute digests of machine code.
@@ -64,6 +67,7 @@ impl Default for TierOptions {
             level: None,
             constants: Constants::default(),
             replay: None,
+            replayed: None,
             continuous: false,
             digests: false,
             synchronous: false,

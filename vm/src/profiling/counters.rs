@@ -23,6 +23,11 @@ impl CounterNumbers {
         let first = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).ok()?;
         u32::try_from(first).ok()
     }
+
+    /// How many there are so far.
+    pub(crate) fn handed_out(&self) -> usize {
+        self.next.load(Ordering::Relaxed)
+    }
 }
 
 /// A counter for each number. Compiled code increments them, the virtual machine reads them while no compiled code runs.

@@ -1,7 +1,7 @@
 //! What experiments about cost have in common: their cells, means over programs, and bars.
 
 use crate::cell::{Cell, RESULT};
-use crate::plan::Plan;
+use crate::plan::{Mode, Plan};
 use crate::reduce::Reduction;
 use crate::report::model::{Chart, Figure, Measured, Series, Unit};
 use crate::results::{Results, above_one, mean_above_one};
@@ -16,14 +16,25 @@ pub fn seconds(plan: &Plan, quick: u32) -> u32 {
     plan.trials.map_or(plan.pick(quick, 20), |trials| trials.clamp(1, 600))
 }
 
+/// In cells of compilation each round compiles everything again, and hardly executes it.
+pub const COMPILING: &str = " --fresh --turns 1";
+
 /// What a program costs with some flags more.
 pub fn cell(plan: &Plan, program: &str, flags: &str) -> Cell {
-    let quick = if HEADLINES.contains(&flags) { 5 } else { 2 };
-    let seconds = seconds(plan, quick);
+    of_seconds(plan, program, flags, seconds(plan, if HEADLINES.contains(&flags) { 5 } else { 2 }))
+}
+
+/// What its compilation takes with some flags more.
+pub fn compiling(plan: &Plan, program: &str, flags: &str) -> Cell {
+    of_seconds(plan, program, &format!("{flags}{COMPILING}"), seconds(plan, 2))
+}
+
+fn of_seconds(plan: &Plan, program: &str, flags: &str, seconds: u32) -> Cell {
     // Shorter samples, so that a few seconds have more of them.
     let size = match (program, plan.mode) {
-        ("mandelbrot", crate::plan::Mode::Quick) => " --size 100",
-        ("deltablue", crate::plan::Mode::Quick) => " --size 1000",
+        ("mandelbrot", Mode::Quick) => " --size 100",
+        ("deltablue", Mode::Quick) => " --size 1000",
+        ("compiler", Mode::Quick) => " --size 250",
         _ => "",
     };
     let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };

@@ -51,7 +51,10 @@ pub(in crate::catalogue) const COMPILE_TIME: Experiment = Experiment {
         "Since cold calls are not inlined, J9 compiles 9 % faster on average.",
         "Here it is the processor time of all compilations that the code of figure 5, right, needs, by CBS and by static heuristics; and how much code it is.",
     ],
-    cells: |plan| inlining::cells(plan, &[of_j9(CBS)]),
+    cells: |plan| {
+        let (choice, base) = of_j9(CBS);
+        inlining::names(plan).into_iter().map(|name| inlining::compiling(plan, name, choice, base)).collect()
+    },
     conclude: compile_time,
 };
 
@@ -164,7 +167,7 @@ fn right(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
 /// By how many percent a number of the choice is below that of the base, which cells call profiled.
 fn saved(plan: &Plan, results: &Results<'_>, program: &str, what: &str) -> Option<f64> {
     let (choice, base) = of_j9(CBS);
-    let cell = inlining::cell(plan, program, choice, base);
+    let cell = inlining::compiling(plan, program, choice, base);
     let number = |arm: &str| results.number(&cell, &format!("{arm}.{what}"));
     let (dynamic, of_base) = (number("base")?, number("profiled")?);
     (of_base > 0.0).then(|| (1.0 - dynamic / of_base) * 100.0)

@@ -4,7 +4,7 @@
 //! A cell measures how much *more* time the code of the base takes: its `overhead` is the speed-up, and what it calls profiled is the base.
 
 use crate::catalogue::accuracies;
-use crate::catalogue::overheads::{Costs, seconds};
+use crate::catalogue::overheads::{COMPILING, Costs, seconds};
 use crate::cell::{Cell, RESULT};
 use crate::plan::Plan;
 use crate::reduce::Reduction;
@@ -66,6 +66,15 @@ impl Choice {
 
 /// How much faster a program is with one choice than with the other.
 pub fn cell(plan: &Plan, program: &str, choice: Choice, base: Choice) -> Cell {
+    comparing(plan, program, choice, base, "")
+}
+
+/// What its compilation takes with either.
+pub fn compiling(plan: &Plan, program: &str, choice: Choice, base: Choice) -> Cell {
+    comparing(plan, program, choice, base, COMPILING)
+}
+
+fn comparing(plan: &Plan, program: &str, choice: Choice, base: Choice, more: &str) -> Cell {
     let seconds = seconds(plan, 2);
     // Whoever repeats something short can be measured with little of it.
     let is_long = ["deltablue", COMPILER, "cd", "havlak", "tracer"].contains(&program);
@@ -87,7 +96,7 @@ pub fn cell(plan: &Plan, program: &str, choice: Choice, base: Choice) -> Cell {
     let both = [flags(base, "--", "base.json"), flags(choice, "--vs-", "choice.json")].join(" ");
     let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };
     commands.push(format!(
-        "overhead {program} {both} --size {size} --no-counts --max-time {seconds}s{order} --json {RESULT}"
+        "overhead {program} {both}{more} --size {size} --no-counts --max-time {seconds}s{order} --json {RESULT}"
     ));
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
     let own = plan.pick(1.5, if is_long { 10.0 } else { 4.0 });

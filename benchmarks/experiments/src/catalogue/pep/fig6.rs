@@ -1,7 +1,7 @@
 //! Bond and McKinley 2005, figure 6: execution overhead of PEP.
 
 use super::pep;
-use crate::catalogue::overheads::{Costs, bars, categories, cell, in_a_line, paper_mean};
+use crate::catalogue::overheads::{Costs, bars, categories, cell, compiling, in_a_line, paper_mean};
 use crate::catalogue::{Experiment, Findings, programs};
 use crate::cell::Cell;
 use crate::papers;
@@ -45,6 +45,10 @@ pub(super) struct Configuration {
 impl Configuration {
     pub(super) fn cell(&self, plan: &Plan, program: &str) -> Cell {
         cell(plan, program, &self.flags)
+    }
+
+    pub(super) fn compiling(&self, plan: &Plan, program: &str) -> Cell {
+        compiling(plan, program, &self.flags)
     }
 }
 

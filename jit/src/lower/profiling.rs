@@ -25,10 +25,10 @@ impl Lowering<'_, '_> {
             }
             Op::SetPath(number) => self.set_path(number),
             Op::AddPath(more) => {
-                // The three become one instruction, as they are as wide as the word.
+                // The three become one instruction.
                 let register = self.path_register();
-                let number = self.builder.ins().load(types::I32, PLAIN, register, 0);
-                let more = self.builder.ins().iconst(types::I32, more & 0xffff_ffff);
+                let number = self.builder.ins().load(types::I64, PLAIN, register, 0);
+                let more = self.builder.ins().iconst(types::I64, i64::from(more as i32));
                 let number = self.builder.ins().iadd(number, more);
                 self.builder.ins().store(PLAIN, number, register, 0);
             }
@@ -350,9 +350,11 @@ impl Lowering<'_, '_> {
         }
     }
 
+    /// All of the word is written, though only the low half counts: where halves are written beside spilled values, reloading these is slower
+    /// (Permute took 8 % longer with PEP instead of 3, on a Zen 5).
     fn set_path(&mut self, number: i64) {
         let register = self.path_register();
-        let number = self.builder.ins().iconst(types::I32, number & 0xffff_ffff);
+        let number = self.builder.ins().iconst(types::I64, i64::from(number as i32));
         self.builder.ins().store(PLAIN, number, register, 0);
     }
 
@@ -363,7 +365,7 @@ impl Lowering<'_, '_> {
         let has_register =
             |&value: &Value| matches!(self.region.op(value), Op::SetPath(_) | Op::AddPath(_) | Op::Path(_));
         if self.region.blocks.iter().flat_map(|block| &block.nodes).any(has_register) {
-            let slot = self.slot::<u32>();
+            let slot = self.slot::<u64>();
             self.path_register = Some(self.builder.ins().stack_addr(types::I64, slot, 0));
         }
         let mut nodes = self.region.blocks.iter().flat_map(|block| &block.nodes);

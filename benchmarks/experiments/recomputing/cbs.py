@@ -258,7 +258,10 @@ def inliner(which):
     def of(cells):
         own = [cell for cell in cells if cell.kind == "overhead" and cell.has(f"--vs-inline {which}")]
         gain, noise = above_one(own)[0], farthest(above_one(own, "again")[1])
-        return within(-gain if which == "new" else abs(gain), noise), [gain]
+        if which == "new":
+            return within(-gain, noise), [gain]
+        # Less than one percent is no difference, however well it is known.
+        return within(abs(gain), max(noise, 1.0)), [gain]
 
     return of
 

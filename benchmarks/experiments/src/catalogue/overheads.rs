@@ -21,12 +21,12 @@ pub const COMPILING: &str = " --fresh --turns 1";
 
 /// What a program costs with some flags more.
 pub fn cell(plan: &Plan, program: &str, flags: &str) -> Cell {
-    of_seconds(plan, program, flags, seconds(plan, if HEADLINES.contains(&flags) { 4 } else { 2 }))
+    of_seconds(plan, program, flags, seconds(plan, if HEADLINES.contains(&flags) { 3 } else { 2 }))
 }
 
 /// What its compilation takes with some flags more.
 pub fn compiling(plan: &Plan, program: &str, flags: &str) -> Cell {
-    of_seconds(plan, program, &format!("{flags}{COMPILING}"), seconds(plan, 2))
+    of_seconds(plan, program, &format!("{flags}{COMPILING}"), seconds(plan, 1))
 }
 
 fn of_seconds(plan: &Plan, program: &str, flags: &str, seconds: u32) -> Cell {

@@ -39,6 +39,10 @@ pub(in crate::catalogue) const NEW_INLINER: Experiment = Experiment {
     conclude: new,
 };
 
+/// What the paper would have called no difference: it tells of none below one percent. Code that is not the same is never as fast to a tenth of
+/// a percent, and here that can be told.
+const LITTLE: f64 = 1.0;
+
 /// CBS instead of the timer, for one inliner.
 pub fn cbs_over_timer(inliner: &'static str) -> (Choice, Choice) {
     (Choice::by_calls(inliner, CBS), Choice::by_calls(inliner, TIMER))
@@ -55,16 +59,16 @@ fn old(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         inlining::speedups(plan, results, &names, cbs, timer)
     });
     // The mean: of single programs, one in twenty is off by chance.
-    let noise = old.again_mean.map(super::fig4::farthest);
+    let noise = old.again_mean.map(|again| super::fig4::farthest(again).max(LITTLE));
     let both = old.mean.zip(noise);
     found.checks.shape(
         "the old inliner by CBS and by the timer",
         "no better",
-        "no farther apart than the same machine measured twice",
+        "no farther apart than 1 %, or than the same machine measured twice",
         both.map(|(mean, noise)| mean.value.abs() <= noise),
         both.map_or("not measured".into(), |(mean, noise)| {
             let [mean, noise] = [mean.value, noise].map(|of| shown(of, Unit::Percent));
-            format!("{mean}, same machine twice up to {noise}")
+            format!("{mean}, not told from noise up to {noise}")
         }),
     );
     let both = new.mean.zip(new.again_mean);

@@ -157,15 +157,10 @@ impl Moves {
     /// The code for the other machine. `None` if there is an address in it of which nobody can tell what it is.
     fn moved(&self, code: &Compiled) -> Option<Compiled> {
         let mut code = code.clone();
-        let mut rest = &mut code.bytes[..];
-        while let Some(bytes) = rest.first_chunk_mut() {
-            let word = u64::from_le_bytes(*bytes);
-            let mut length = 1;
-            if code.addresses.binary_search(&word).is_ok() {
-                *bytes = self.address(word)?.to_le_bytes();
-                length = bytes.len();
-            }
-            rest = &mut rest[length..];
+        let offsets: Vec<usize> = code.address_offsets().collect();
+        for at in offsets {
+            let bytes = code.bytes[at..].first_chunk_mut()?;
+            *bytes = self.address(u64::from_le_bytes(*bytes))?.to_le_bytes();
         }
         for address in &mut code.addresses {
             *address = self.address(*address)?;

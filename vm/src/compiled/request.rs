@@ -170,13 +170,29 @@ impl Compiled {
     pub fn digest(&self, before: u64, identity: &[u8]) -> u64 {
         let mut hash = Fingerprint::from(before);
         hash.bytes(identity);
-        let mut rest = &self.bytes[..];
-        while let Some(&byte) = rest.first() {
-            let word = rest.first_chunk().map(|&bytes| u64::from_le_bytes(bytes));
-            let is_address = word.is_some_and(|word| self.addresses.binary_search(&word).is_ok());
-            hash.bytes(if is_address { b"address" } else { std::slice::from_ref(&byte) });
-            rest = &rest[if is_address { 8 } else { 1 }..];
+        let mut from = 0;
+        for at in self.address_offsets() {
+            hash.bytes(&self.bytes[from..at]);
+            hash.bytes(b"address");
+            from = at + 8;
         }
+        hash.bytes(&self.bytes[from..]);
         hash.value()
+    }
+
+    /// Where in the code an address begins, ascending.
+    pub(super) fn address_offsets(&self) -> impl Iterator<Item = usize> + '_ {
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            while let Some(&bytes) = self.bytes[from..].first_chunk() {
+                let at = from;
+                let is_address = self.addresses.binary_search(&u64::from_le_bytes(bytes)).is_ok();
+                from += if is_address { 8 } else { 1 };
+                if is_address {
+                    return Some(at);
+                }
+            }
+            None
+        })
     }
 }

@@ -92,6 +92,8 @@ pub struct SubpathScore {
     pub top: usize,
     /// The part of them among as many of the sample.
     pub recall: f64,
+    /// The same with those that are executed as often as the last of them, but for a hundredth.
+    pub as_good: f64,
     /// The same with those that the interval cannot tell from one of them.
     pub near: f64,
     /// Executions of those found, and of those asked for.

@@ -237,11 +237,15 @@ struct Judged {
     run: u64,
 }
 
+/// Executed this part of the times that another one is, a subpath is as good.
+const AS_GOOD: f64 = 0.99;
+
 /// A score: how the first of the sample stand to the most executed ones, whose counts are `actual`, the largest first.
 fn judge(found: &[Judged], actual: &[(u64, Class)], top: usize) -> SubpathScore {
     let least = actual[top - 1].0;
     let first = &found[..top.min(found.len())];
     let right = first.iter().filter(|of| of.run >= least).count();
+    let as_good = first.iter().filter(|of| of.run as f64 >= AS_GOOD * least as f64).count();
     // What the interval cannot tell from one of the first is not wrong.
     let cannot_tell = |of: &&Judged| of.interval.0 <= least as f64 && of.run as f64 >= of.interval.0;
     let near = first.iter().filter(|of| of.run >= least || cannot_tell(of)).count();
@@ -255,6 +259,7 @@ fn judge(found: &[Judged], actual: &[(u64, Class)], top: usize) -> SubpathScore 
     SubpathScore {
         top,
         recall: right as f64 / top as f64,
+        as_good: as_good as f64 / top as f64,
         near: near as f64 / top as f64,
         flow: (flow, most),
         error: mean,

@@ -9,6 +9,7 @@
 //! | `calls` | calls, inlined ones included |
 //! | `caches` | inline caches of calls that are not inlined |
 //! | `outcomes` | counters of edges |
+//! | `kept` | which of them the activation keeps while it is in a loop |
 //! | `receivers` | where paths tell what calls through tables reach |
 //! | `paths` | which paths there are, and what happens where they end |
 //! | `register` | where the path register is set and added to |
@@ -21,6 +22,7 @@ mod caches;
 mod calls;
 mod edges;
 mod flow;
+mod kept;
 mod outcomes;
 mod paths;
 pub mod receivers;
@@ -57,7 +59,7 @@ pub fn run(
         None => None,
     };
     let counted = match wanted.edges {
-        true => Some(outcomes::instrument(region, &flow, &mut edges, counters)?),
+        true => Some(outcomes::instrument(region, &shape, &flow, &mut edges, counters)?),
         false => None,
     };
     edges.place(region);

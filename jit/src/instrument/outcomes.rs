@@ -3,6 +3,8 @@
 use super::EXHAUSTED;
 use super::edges::Edges;
 use super::flow::Flow;
+use super::kept::Quiet;
+use crate::ir::region::Shape;
 use crate::ir::{BlockId, Op, Region, Terminator};
 use holloway_profilers::ControlFlow;
 use holloway_profilers::edges::{Place, SparseCounters};
@@ -12,6 +14,7 @@ use std::collections::BTreeSet;
 /// Puts counters on edges, and says how the counts of all outcomes follow from them.
 pub fn instrument(
     region: &mut Region,
+    shape: &Shape,
     flow: &Flow,
     edges: &mut Edges,
     counters: &CounterNumbers,
@@ -32,9 +35,16 @@ pub fn instrument(
     };
     let first = counters.allocate(sparse.len()).ok_or(EXHAUSTED)?;
     let ended = counters.allocate(flow.blocks()).ok_or(EXHAUSTED)?;
+    let quiet = Quiet::of(region, shape);
     for (place, counter) in sparse.places().zip(first..) {
         match place {
-            Place::Edge(edge) => edges.add(region, edge, Op::Count(counter)),
+            Place::Edge(edge) => match quiet.exits(region, shape, flow, edge) {
+                None => edges.add(region, edge, Op::Count(counter)),
+                Some(exits) => {
+                    edges.add(region, edge, Op::CountKept(counter));
+                    exits.into_iter().for_each(|exit| edges.add(region, exit, Op::AddKept(counter)));
+                }
+            },
             Place::End(block) => edges.add_to_all(region, BlockId(block.0), Op::Count(counter)),
             // Has the greatest weight, and so never a counter.
             Place::Enter(_) => return Err("the entry has a counter".into()),

@@ -326,6 +326,10 @@ pub enum Op {
     // Profiling: what `crate::instrument` puts into a finished region. Nothing of the program sees it.
     /// Increments a counter.
     Count(u32),
+    /// Increments what the activation keeps of a counter, until it is added to it.
+    CountKept(u32),
+    /// Adds to a counter what the activation keeps of it, which is nothing then.
+    AddKept(u32),
     /// Sets the path register, which is memory of the activation.
     SetPath(i64),
     /// Adds to the path register.
@@ -511,6 +515,8 @@ impl Op {
         matches!(
             self,
             Count(_)
+                | CountKept(_)
+                | AddKept(_)
                 | SetPath(_)
                 | AddPath(_)
                 | Path(_)

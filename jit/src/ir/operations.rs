@@ -150,6 +150,8 @@ fn detailed(word: &str, names: &Names<'_>, c: &mut Cursor<'_>) -> Read<Op> {
         "calln" => Op::CallNative(native(names, c)?),
         "yieldpoint" => Op::Yieldpoint(one_of(c, &YIELD_KINDS, yield_kind)?),
         "count" => Op::Count(c.number()?),
+        "count_kept" => Op::CountKept(c.number()?),
+        "add_kept" => Op::AddKept(c.number()?),
         "block" => Op::Block(c.number()?),
         "set_path" => Op::SetPath(c.number()?),
         "add_path" => Op::AddPath(c.number()?),

@@ -155,6 +155,8 @@ mnemonics! {
     CallNative(_) => "calln",
     Yieldpoint(_) => "yieldpoint",
     Count(_) => "count",
+    CountKept(_) => "count_kept",
+    AddKept(_) => "add_kept",
     SetPath(_) => "set_path",
     AddPath(_) => "add_path",
     Path(_) => "path",
@@ -375,9 +377,12 @@ impl Printer<'_> {
                 let (cells, numbers) = (windows.cells, windows.numbers);
                 format!("{cells} of {}x{}", numbers.k(), numbers.digit())
             }
-            Op::Count(number) | Op::CountPath(number) | Op::HashPath(number) | Op::Block(number) => {
-                number.to_string()
-            }
+            Op::Count(number)
+            | Op::CountKept(number)
+            | Op::AddKept(number)
+            | Op::CountPath(number)
+            | Op::HashPath(number)
+            | Op::Block(number) => number.to_string(),
             Op::Trace(step) => step.to_string(),
             Op::CountReceiver { cells, site } => format!("{cells}@{site}"),
             Op::CountCached { cells, entries } => format!("{cells}x{entries}"),

@@ -187,6 +187,7 @@ impl Lowering<'_, '_> {
         let Some(block) = self.last_exit else { return };
         self.switch_to(block);
         self.locate_part(Part::Exits);
+        self.add_all_kept();
         let flags = MemFlagsData::trusted();
         self.builder.ins().store(flags, self.depth, self.context, self.model.context.exit_depth);
         let first = self.place(0) as i64;

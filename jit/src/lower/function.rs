@@ -2,6 +2,7 @@
 
 use super::exits::{ExitKey, OpenExit};
 use super::order::{Heat, weights::weights};
+use super::profiling::Kept;
 use super::sharing::Sharing;
 use crate::frequency::{Counts, Frequencies};
 use crate::ir::{Arith, BlockId, InlineId, Op, Region, RegionEntry, Shape, Terminator, Ty, Value};
@@ -127,6 +128,8 @@ pub(super) struct Lowering<'a, 'b> {
     pub window: Option<clif::StackSlot>,
     /// Where it has its place in a trace.
     pub trace_frame: Option<clif::StackSlot>,
+    /// What the activation keeps of counters.
+    pub kept: Kept,
     /// The address of the path register, if there is one.
     pub path_register: Option<clif::Value>,
     pub refusal: Option<Refusal>,
@@ -148,7 +151,7 @@ pub fn lower(
     let blocks: Vec<clif::Block> = region.block_ids().map(|_| builder.create_block()).collect();
     let zero = clif::Value::from_u32(0);
     let shape = region.shape();
-    let counts = |&value: &Value| matches!(region.op(value), Op::Count(_));
+    let counts = |&value: &Value| matches!(region.op(value), Op::Count(_) | Op::CountKept(_));
     let counts_edges =
         model.instrumentation.edges && region.blocks.iter().flat_map(|block| &block.nodes).any(counts);
     let sharing = Sharing::of(region, &shape, counts_edges);
@@ -185,6 +188,7 @@ pub fn lower(
         forest_cursor: None,
         window: None,
         trace_frame: None,
+        kept: Kept::default(),
         path_register: None,
         refusal: None,
     };

@@ -8,13 +8,24 @@ use super::function::Lowering;
 use crate::ir::{Op, Value, YieldKind};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, types};
+use cranelift_frontend::Variable;
 use holloway_profilers::kblpp::{Activation, NodeLayout, StepLayout};
 use holloway_profilers::stream::TableAddress;
 use holloway_profilers::windows::Window;
 use holloway_vm::compiled::Stub;
 use holloway_vm::profiling::{BlockInstrumentation, NO_PATH, Roots, TraceFrame, Windows, receiver_key};
+use std::collections::BTreeSet;
 
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
+
+/// What an activation keeps of counters.
+#[derive(Default)]
+pub struct Kept {
+    of: Vec<(u32, Variable)>,
+    /// Nothing: one value for all, so that where ways meet on which nothing is kept there is nothing to be told.
+    none: Option<clif::Value>,
+}
+
 impl Lowering<'_, '_> {
     /// Lowers an operation of profiling.
     pub fn profiling(&mut self, op: Op, args: &[Value]) {
@@ -22,6 +33,19 @@ impl Lowering<'_, '_> {
             Op::Count(counter) => {
                 let base = self.counters();
                 self.increment(base, counter);
+            }
+            Op::CountKept(counter) => {
+                let Some(kept) = self.kept(counter) else { return };
+                let count = self.builder.use_var(kept);
+                let more = self.builder.ins().iadd_imm_s(count, 1);
+                self.builder.def_var(kept, more);
+            }
+            Op::AddKept(counter) => {
+                let Some(kept) = self.kept(counter) else { return };
+                self.add_kept(counter, kept);
+                if let Some(none) = self.kept.none {
+                    self.builder.def_var(kept, none);
+                }
             }
             Op::SetPath(number) => self.set_path(number),
             Op::AddPath(more) => {
@@ -311,6 +335,27 @@ impl Lowering<'_, '_> {
         self.builder.ins().call_indirect(signature, callee, &[self.context, first, second])
     }
 
+    /// What the activation keeps of a counter.
+    fn kept(&self, counter: u32) -> Option<Variable> {
+        self.kept.of.iter().find(|of| of.0 == counter).map(|of| of.1)
+    }
+
+    fn add_kept(&mut self, counter: u32, kept: Variable) {
+        let Some(displacement) = self.displacement(counter) else { return };
+        let more = self.builder.use_var(kept);
+        let base = self.counters();
+        let count = self.builder.ins().load(types::I64, PLAIN, base, displacement);
+        let count = self.builder.ins().iadd(count, more);
+        self.builder.ins().store(PLAIN, count, base, displacement);
+    }
+
+    /// Compiled code is left, perhaps from within a loop: what the activation keeps goes to the counters.
+    pub fn add_all_kept(&mut self) {
+        for (counter, kept) in std::mem::take(&mut self.kept.of) {
+            self.add_kept(counter, kept);
+        }
+    }
+
     fn counters(&mut self) -> clif::Value {
         self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.counters)
     }
@@ -358,9 +403,31 @@ impl Lowering<'_, '_> {
         self.builder.ins().store(PLAIN, number, register, 0);
     }
 
+    /// So far the activation keeps nothing of counters.
+    fn begin_keeping(&mut self) {
+        let nodes = self.region.blocks.iter().flat_map(|block| &block.nodes);
+        let kept: BTreeSet<u32> = nodes
+            .filter_map(|&value| match self.region.op(value) {
+                Op::CountKept(counter) => Some(counter),
+                _ => None,
+            })
+            .collect();
+        if kept.is_empty() {
+            return;
+        }
+        let none = self.builder.ins().iconst(types::I64, 0);
+        self.kept.none = Some(none);
+        for counter in kept {
+            let variable = self.builder.declare_var(types::I64);
+            self.builder.def_var(variable, none);
+            self.kept.of.push((counter, variable));
+        }
+    }
+
     /// Makes room for what an activation needs to keep of its place in the k-slab forest and in a trace, and says that nothing has
     /// happened yet.
     pub fn begin_activation(&mut self) {
+        self.begin_keeping();
         let Some(wanted) = self.model.instrumentation.paths else { return };
         let has_register =
             |&value: &Value| matches!(self.region.op(value), Op::SetPath(_) | Op::AddPath(_) | Op::Path(_));

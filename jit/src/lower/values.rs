@@ -212,6 +212,8 @@ impl Lowering<'_, '_> {
                 return;
             }
             Op::Count(_)
+            | Op::CountKept(_)
+            | Op::AddKept(_)
             | Op::SetPath(_)
             | Op::AddPath(_)
             | Op::CountPath(_)

@@ -181,7 +181,7 @@ impl Verifier<'_> {
             PureNative(native) | CallNative(native) => native_types(native, node.args.len(), arg(0)),
             // With the number of the path that ends there, if that is sampled, and what the path register is set to.
             Yieldpoint(_) => (vec![Ty::Int; node.args.len().min(2)], vec![]),
-            Count(_) | SetPath(_) | AddPath(_) | Trace(_) => (vec![], vec![]),
+            Count(_) | CountKept(_) | AddKept(_) | SetPath(_) | AddPath(_) | Trace(_) => (vec![], vec![]),
             Path(_) => (vec![], vec![Ty::Int]),
             CountPath(_) | HashPath(_) | PlantForest(_) | GrowForest | HashWindow { .. } => {
                 (vec![Ty::Int], vec![])

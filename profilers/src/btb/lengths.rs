@@ -1,6 +1,9 @@
 //! How long partial paths are after each cut (the paper's Table 2): at calls and returns, at back edges as well, and at the boundaries of
 //! regions. All by different traces, as in the paper's tables: a run that two traces show counts twice, however often these were sampled.
 //!
+//! What is cut is the path as far as it reaches ([`Extent`](super::extent::Extent)): no instruction counts twice, and none that the trace does not show.
+//! So what is between two calls of a block is a piece of its own, and cuts lose nothing.
+//!
 //! Regions end in more places than back edges, for a loop is entered and left, too; so the last two differ.
 
 use super::layout::MethodCode;

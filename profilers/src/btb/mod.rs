@@ -8,6 +8,7 @@
 //!                                                             |
 //!   Program (per method: graph + layout + fingerprint)        v
 //!        \------------------------------------> reconstruct -> PartialPath   sec. 3.2, fall-through, extension
+//!                                                             |  \--> Extent -> Lengths                   table 2
 //!                                                             |  split at calls
 //!                                                             v
 //!                                              RunProfile (serde; merged over runs and inputs)

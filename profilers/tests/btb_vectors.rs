@@ -113,7 +113,7 @@ fn lengths_are_of_different_traces() {
     analysis.add(&trace(&["GI", "JL", "MO"]), 1);
     let lengths = analysis.lengths(RegionOptions::default()).expect("options");
     let of = |length: Length| (length.pieces, length.instructions);
-    let runs: u64 = analysis.statistics().runs_length;
+    let runs: u64 = analysis.statistics().extended_length;
     assert_eq!(of(lengths.calls), (3, runs));
     assert_eq!(of(lengths.loops), (4, runs), "one of them goes around the loop once");
     // The first comes apart before P, too, and the others before theirs.

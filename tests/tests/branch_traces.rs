@@ -3,13 +3,14 @@
 //! The recording interpreter tells each move of control (`holloway_vm::profiling::Moved`), beside the ring that it fills. What is
 //! made of these here, in the most obvious way, must be what was found: the copies of the ring, the counters of branches, the
 //! calls, the full paths of regions, also of those that span the hot calls of a run before. And as no record is wrong, every trace
-//! must be understood.
+//! must be understood, and its passages through blocks must be as these are told to call.
 //!
 //! `BRANCH_PROGRAMS=5000` runs more programs, `BRANCH_SEED=7` begins elsewhere.
 
 use holloway_bytecode::verify::VerifiedProgram;
 use holloway_profilers::btb::{
-    self, BranchKind, Clock, CountedTrace, Part, Place, Regions, Site, Spans, TakenBranch, Trace, pieces,
+    self, BranchKind, Clock, CountedTrace, Extent, Link, Part, Passage, Place, Reconstruction, Regions, Site,
+    Spans, TakenBranch, Trace, pieces, reconstruct,
 };
 use holloway_profilers::{BlockId, MethodId};
 use holloway_tests::edges::counted_edges;
@@ -34,6 +35,10 @@ const FUEL: u64 = 6_000;
 static BURSTS: AtomicU64 = AtomicU64::new(0);
 /// Full paths of all programs that go through a hot callee to the end.
 static CROSSING: AtomicU64 = AtomicU64::new(0);
+/// Passages of all traces.
+static PASSAGES: AtomicU64 = AtomicU64::new(0);
+/// Those of them that extension added.
+static EXTENDED: AtomicU64 = AtomicU64::new(0);
 
 /// A mode of running, yieldpoints from tick to tick if there are ticks, and the profilers.
 type Setting = (&'static str, Option<u64>, &'static [&'static str]);
@@ -363,6 +368,32 @@ fn crossings(spans: &Spans, paths: &BTreeMap<(MethodId, Vec<BlockId>), u64>) -> 
     (across, around)
 }
 
+/// Is what was told of the calls in blocks what blocks do: they are left behind their last call, callers come back behind a call, and a
+/// call of one target goes there.
+fn check_passages(plain: &btb::Program, trace: &Trace) -> Result<(), String> {
+    let path = reconstruct(plain, trace, Reconstruction::default());
+    let path = path.map_err(|reason| reason.text().to_string())?;
+    let extent = Extent::new(plain, path.initial(), true);
+    let calls = |of: &Passage| plain.method(of.method).map_or(&[][..], |code| code.calls(of.block));
+    for (at, of) in extent.passages.iter().enumerate() {
+        let before = at.checked_sub(1).map(|before| &extent.passages[before]);
+        let from_program = at > 0 && trace.branches.iter().all(|branch| branch.source != Place::Outside);
+        let as_told = match of.link {
+            Link::Return => of.from > 0,
+            Link::Call if from_program => before
+                .and_then(|before| calls(before).get(before.to))
+                .is_some_and(|call| call.may_call(Some(of.method))),
+            _ => true,
+        };
+        if of.from != of.to || !as_told {
+            return Err(format!("calls are not as told: {of:?} in {extent:?} of {trace:?}"));
+        }
+    }
+    PASSAGES.fetch_add(extent.passages.len() as u64, Ordering::Relaxed);
+    EXTENDED.fetch_add((extent.above + extent.below) as u64, Ordering::Relaxed);
+    Ok(())
+}
+
 /// Compares what was found with the moves. How much there was to compare: moves.
 fn check(ran: &Ran) -> Result<u64, String> {
     let Ran { program, found, .. } = ran;
@@ -375,6 +406,7 @@ fn check(ran: &Ran) -> Result<u64, String> {
         same("trace", &samples(&found.moves, traces), &counted(&traces.recording.traces))?;
     }
     let plain = region_graphs(program);
+    traces.recording.traces.iter().try_for_each(|of| check_passages(&plain, &of.trace))?;
     let spans = traces.spans.as_deref();
     let graphs = spans.map_or(&plain, Spans::program);
     let regions = graphs.methods().map(|(method, code)| {
@@ -466,6 +498,9 @@ fn branch_traces_are_what_the_moves_say() {
     );
     assert!(moves > 1000 * seeds.len() as u64, "there is little to compare");
     assert!(crossing > seeds.len() as u64, "few paths are across hot calls: {crossing}");
+    let [passages, extended] = [&PASSAGES, &EXTENDED].map(|of| of.load(Ordering::Relaxed));
+    println!("{passages} passages, {extended} of them by extension");
+    assert!(extended > 100 * seeds.len() as u64, "little was extended: {extended}");
     assert!(bursts > 10 * seeds.len() as u64, "there are few bursts");
 }
 

@@ -4,13 +4,13 @@
 //! Nothing here is bound to the end of the program (open question M6): traces can be added and estimates made at any
 //! time, on any thread.
 
-use super::Place;
 use super::branch::{Recording, Trace};
 use super::edges::EdgeCounts;
+use super::extent::{Extent, Passage};
 use super::layout::{MethodCode, Program};
-use super::lengths::Lengths;
+use super::lengths::{Lengths, Passed};
 use super::parameter::OutOfRange;
-use super::partial::{Discard, Reconstruction, Step, reconstruct};
+use super::partial::{Discard, Reconstruction, reconstruct};
 use super::paths::{FullPath, PathIndex, Piece, RegionPaths, pieces};
 use super::profile::{Conflict, MethodRuns, RunProfile};
 use super::regions::{RegionId, RegionOptions, Regions};
@@ -38,14 +38,13 @@ pub struct Statistics {
     pub not_recorded: u64,
     /// Traces by how many calls and returns they cross (the paper's Table 3).
     pub crossings: BTreeMap<u32, u64>,
-    /// Instructions of all partial paths before extension; divide by `traces` for the paper's Table 2.
+    /// Instructions of all partial paths before extension; divide by `traces` for the paper's Table 2. Of blocks with calls those
+    /// pieces count that control was in ([`Extent`]).
     pub initial_length: u64,
     /// The same after extension.
     pub extended_length: u64,
-    /// Runs that partial paths were cut into at calls and returns.
+    /// Runs of blocks that partial paths were cut into at calls and returns.
     pub runs: u64,
-    /// Instructions of all runs. A block that a return came back to counts again.
-    pub runs_length: u64,
 }
 
 impl Statistics {
@@ -70,16 +69,10 @@ pub struct Analysis<'p> {
     crossing: Crossing,
     spans: Option<&'p Spans>,
     statistics: Statistics,
-    runs: BTreeMap<MethodId, BTreeMap<Vec<BlockId>, Shown>>,
-}
-
-/// How often a run was seen.
-#[derive(Debug, Clone, Copy, Default)]
-struct Shown {
-    /// In samples.
-    samples: u64,
-    /// By different traces.
-    traces: u64,
+    /// In how many samples.
+    runs: BTreeMap<MethodId, BTreeMap<Vec<BlockId>, u64>>,
+    /// What partial paths are cut into for their lengths, by how many traces.
+    cut: BTreeMap<MethodId, BTreeMap<Vec<Passed>, u64>>,
 }
 
 impl<'p> Analysis<'p> {
@@ -87,7 +80,8 @@ impl<'p> Analysis<'p> {
     #[must_use]
     pub fn new(program: &'p Program, reconstruction: Reconstruction, crossing: Crossing) -> Self {
         let statistics = Statistics::default();
-        Self { program, reconstruction, crossing, spans: None, statistics, runs: BTreeMap::new() }
+        let (runs, cut) = (BTreeMap::new(), BTreeMap::new());
+        Self { program, reconstruction, crossing, spans: None, statistics, runs, cut }
     }
 
     /// Runs are to span these calls; a call that is not one of them suspends a run until it returns. To be said before
@@ -114,7 +108,6 @@ impl<'p> Analysis<'p> {
 
     /// Adds one trace that was sampled `count` times.
     pub fn add(&mut self, trace: &Trace, count: u64) {
-        let graphs = self.graphs();
         let statistics = &mut self.statistics;
         let path = match reconstruct(self.program, trace, self.reconstruction) {
             Ok(path) => path,
@@ -128,20 +121,30 @@ impl<'p> Analysis<'p> {
         add(&mut statistics.repaired, if path.repaired > 0 { count } else { 0 });
         add(&mut statistics.pc_ignored, if path.pc_ignored { count } else { 0 });
         *statistics.crossings.entry(path.crossings).or_insert(0) += 1;
-        add(&mut statistics.initial_length, length(self.program, path.initial()));
-        add(&mut statistics.extended_length, length(self.program, &path.steps));
         let runs = match self.spans {
             Some(spans) => spans.runs(&path),
             None => split_at_calls(&path, self.crossing),
         };
         for run in runs {
             statistics.runs += 1;
-            if let Some(code) = graphs.method(run.method) {
-                add(&mut statistics.runs_length, run.blocks.iter().map(|&block| code.size(block)).sum());
-            }
-            let shown = self.runs.entry(run.method).or_default().entry(run.blocks).or_default();
-            add(&mut shown.samples, count);
-            add(&mut shown.traces, 1);
+            add(self.runs.entry(run.method).or_default().entry(run.blocks).or_insert(0), count);
+        }
+        self.measure(&Extent::new(self.program, path.initial(), self.reconstruction.extend));
+    }
+
+    /// Adds the lengths of a path.
+    fn measure(&mut self, extent: &Extent) {
+        let program = self.program;
+        let passed = |passage: &Passage| {
+            let size = program.method(passage.method).map_or(0, |code| passage.size(code));
+            Passed { block: passage.block, instructions: size }
+        };
+        let length = |passages: &[Passage]| passages.iter().map(|of| passed(of).instructions).sum();
+        add(&mut self.statistics.initial_length, length(extent.initial()));
+        add(&mut self.statistics.extended_length, length(&extent.passages));
+        for run in extent.runs() {
+            let of_method = self.cut.entry(run[0].method).or_default();
+            add(of_method.entry(run.iter().map(passed).collect()).or_insert(0), 1);
         }
     }
 
@@ -151,16 +154,16 @@ impl<'p> Analysis<'p> {
         &self.statistics
     }
 
-    /// How long partial paths are after each cut.
+    /// How long partial paths are after each cut. Calls cut them always, also if runs rejoin or span calls.
     ///
     /// # Errors
     ///
     /// If the options are not valid.
     pub fn lengths(&self, options: RegionOptions) -> Result<Lengths, OutOfRange> {
         let mut lengths = Lengths::default();
-        for (&method, runs) in &self.runs {
-            if let Some(code) = self.graphs().method(method) {
-                let runs = runs.iter().map(|(blocks, shown)| (blocks.as_slice(), shown.traces));
+        for (&method, runs) in &self.cut {
+            if let Some(code) = self.program.method(method) {
+                let runs = runs.iter().map(|(run, &traces)| (run.as_slice(), traces));
                 lengths.add(code, options, runs)?;
             }
         }
@@ -172,7 +175,7 @@ impl<'p> Analysis<'p> {
     pub fn profile(&self) -> RunProfile {
         let methods = self.runs.iter().filter_map(|(&id, runs)| {
             let code = self.graphs().method(id)?;
-            let samples = runs.iter().map(|(blocks, shown)| (blocks.clone(), shown.samples));
+            let samples = runs.iter().map(|(blocks, &samples)| (blocks.clone(), samples));
             Some(MethodRuns::new(id, code.fingerprint(), samples.collect()))
         });
         RunProfile { methods: methods.collect() }
@@ -181,14 +184,6 @@ impl<'p> Analysis<'p> {
 
 fn add(sum: &mut u64, count: u64) {
     *sum = sum.saturating_add(count);
-}
-
-fn length(program: &Program, steps: &[Step]) -> u64 {
-    let size = |step: &Step| match step.place {
-        Place::At { method, block } => program.method(method).map_or(0, |code| code.size(block)),
-        _ => 0,
-    };
-    steps.iter().map(size).sum()
 }
 
 /// How a profile becomes weights.

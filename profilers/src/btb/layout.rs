@@ -70,6 +70,7 @@ pub struct MethodCode {
     entry: BlockId,
     entries: Vec<BlockId>,
     blocks: Vec<Block>,
+    only_return: Option<BlockId>,
 }
 
 #[derive(Debug, Clone)]
@@ -82,7 +83,44 @@ struct Block {
     reachable: bool,
     chain: u32,
     position: u32,
-    size: u32,
+    code: BlockCode,
+}
+
+/// What a block consists of. Calls do not end blocks: they part a block into one piece more than it has calls. Each piece ends
+/// with its call, the last one with the block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockCode {
+    /// How many instructions.
+    pub instructions: u32,
+    /// The calls of methods, in their order.
+    pub calls: Vec<CallPoint>,
+    /// Whether it is known to return if it has no successor: it may throw.
+    pub returns: bool,
+}
+
+/// A call in a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallPoint {
+    /// How many of the block's instructions come before its return: the call and all in front of it.
+    pub before: u32,
+    /// What it calls; `None` if that may be one of several.
+    pub callee: Option<MethodId>,
+}
+
+impl CallPoint {
+    /// Whether it may call this method; `None` is one outside of the program.
+    #[must_use]
+    pub fn may_call(&self, method: Option<MethodId>) -> bool {
+        self.callee.is_none() || self.callee == method
+    }
+}
+
+impl BlockCode {
+    /// A block of which only the number of instructions is known.
+    #[must_use]
+    pub fn of_size(instructions: u32) -> Self {
+        Self { instructions, calls: Vec::new(), returns: false }
+    }
 }
 
 impl MethodCode {
@@ -119,7 +157,7 @@ impl MethodCode {
                     reachable: false,
                     chain: u32::MAX,
                     position: 0,
-                    size: 1,
+                    code: BlockCode::of_size(1),
                 }
             })
             .collect();
@@ -130,16 +168,18 @@ impl MethodCode {
             }
         }
         number_chains(&mut blocks)?;
-        Ok(Self { fingerprint, entry, entries, blocks })
+        let only_return = only_return(&blocks);
+        Ok(Self { fingerprint, entry, entries, blocks, only_return })
     }
 
-    /// The same method with the number of instructions in each block, in which lengths of paths are then measured.
-    /// Blocks without a number keep size 1.
+    /// The same method with what its blocks consist of; lengths of paths are measured in their instructions. Blocks of which
+    /// nothing is said are one instruction.
     #[must_use]
-    pub fn with_sizes(mut self, sizes: &[u32]) -> Self {
-        for (block, &size) in self.blocks.iter_mut().zip(sizes) {
-            block.size = size;
+    pub fn with_code(mut self, code: Vec<BlockCode>) -> Self {
+        for (block, code) in self.blocks.iter_mut().zip(code) {
+            block.code = code;
         }
+        self.only_return = only_return(&self.blocks);
         self
     }
 
@@ -220,7 +260,35 @@ impl MethodCode {
     /// The block's number of instructions.
     #[must_use]
     pub fn size(&self, block: BlockId) -> u64 {
-        u64::from(self.blocks[block.index()].size)
+        u64::from(self.blocks[block.index()].code.instructions)
+    }
+
+    /// The calls in the block, in their order.
+    #[must_use]
+    pub fn calls(&self, block: BlockId) -> &[CallPoint] {
+        &self.blocks[block.index()].code.calls
+    }
+
+    /// How many instructions the pieces `from..=to` of a block have: piece k is what lies between the call before, k-1, and call
+    /// k with it.
+    #[must_use]
+    pub fn size_of_pieces(&self, block: BlockId, from: usize, to: usize) -> u64 {
+        let (size, calls) = (self.size(block), self.calls(block));
+        let end_of = |piece: usize| calls.get(piece).map_or(size, |call| u64::from(call.before).min(size));
+        let start = from.checked_sub(1).map_or(0, end_of);
+        end_of(to).saturating_sub(start)
+    }
+
+    /// Whether the block ends with a return.
+    #[must_use]
+    pub fn returns(&self, block: BlockId) -> bool {
+        self.blocks[block.index()].returns()
+    }
+
+    /// The block with which all returns of the method end, if there is but one.
+    #[must_use]
+    pub fn only_return(&self) -> Option<BlockId> {
+        self.only_return
     }
 }
 
@@ -240,6 +308,18 @@ impl ControlFlow for MethodCode {
     fn successors(&self, block: BlockId) -> &[BlockId] {
         &self.blocks[block.index()].successors
     }
+}
+
+impl Block {
+    fn returns(&self) -> bool {
+        self.successors.is_empty() && self.code.returns
+    }
+}
+
+fn only_return(blocks: &[Block]) -> Option<BlockId> {
+    let mut returns = (0..blocks.len()).filter(|&at| blocks[at].reachable && blocks[at].returns());
+    let only = returns.next()?;
+    returns.next().is_none().then(|| BlockId::new(only))
 }
 
 fn distinct(blocks: impl Iterator<Item = BlockId>) -> Vec<BlockId> {

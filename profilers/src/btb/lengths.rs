@@ -1,12 +1,14 @@
 //! How long partial paths are after each cut (the paper's Table 2): at calls and returns, at back edges as well, and at the boundaries of
 //! regions. All by different traces, as in the paper's tables: a run that two traces show counts twice, however often these were sampled.
 //!
+//! What is cut is the path as far as it reaches ([`Extent`](super::extent::Extent)): no instruction counts twice, and none that the trace does not show.
+//! So what is between two calls of a block is a piece of its own, and cuts lose nothing.
+//!
 //! Regions end in more places than back edges, for a loop is entered and left, too; so the last two differ.
 
 use super::layout::MethodCode;
 use super::loops::back_edges;
 use super::parameter::OutOfRange;
-use super::paths::pieces;
 use super::regions::{RegionOptions, Regions};
 use crate::ids::BlockId;
 use serde::{Deserialize, Serialize};
@@ -20,11 +22,21 @@ pub struct Length {
     pub instructions: u64,
 }
 
+/// A block on a path, with so many of its instructions as the path has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Passed {
+    pub block: BlockId,
+    pub instructions: u64,
+}
+
 impl Length {
-    pub(super) fn add(&mut self, code: &MethodCode, blocks: &[BlockId], times: u64) {
-        let instructions: u64 = blocks.iter().map(|&block| code.size(block)).sum();
-        self.pieces = self.pieces.saturating_add(times);
-        self.instructions = self.instructions.saturating_add(instructions.saturating_mul(times));
+    fn add(&mut self, piece: &[Passed], times: u64) {
+        let instructions: u64 = piece.iter().map(|of| of.instructions).sum();
+        // Where a path comes back to the end of a block and goes on in the next one, nothing is left of the first.
+        if instructions > 0 {
+            self.pieces = self.pieces.saturating_add(times);
+            self.instructions = self.instructions.saturating_add(instructions.saturating_mul(times));
+        }
     }
 
     /// Instructions of a piece.
@@ -55,16 +67,16 @@ impl Lengths {
         &mut self,
         code: &MethodCode,
         options: RegionOptions,
-        runs: impl Iterator<Item = (&'r [BlockId], u64)>,
+        runs: impl Iterator<Item = (&'r [Passed], u64)>,
     ) -> Result<(), OutOfRange> {
         let (regions, back) = (Regions::new(code, options)?, back_edges(code));
-        for (blocks, traces) in runs {
-            self.calls.add(code, blocks, traces);
-            for part in blocks.chunk_by(|&from, &to| !back.contains(&(from, to))) {
-                self.loops.add(code, part, traces);
+        for (run, traces) in runs {
+            self.calls.add(run, traces);
+            for piece in run.chunk_by(|from, to| !back.contains(&(from.block, to.block))) {
+                self.loops.add(piece, traces);
             }
-            for piece in pieces(code, &regions, blocks).into_iter().flatten() {
-                self.regions.add(code, &piece.blocks, traces);
+            for piece in run.chunk_by(|from, to| regions.inside(from.block, to.block)) {
+                self.regions.add(piece, traces);
             }
         }
         Ok(())

@@ -8,6 +8,7 @@
 //!                                                             |
 //!   Program (per method: graph + layout + fingerprint)        v
 //!        \------------------------------------> reconstruct -> PartialPath   sec. 3.2, fall-through, extension
+//!                                                             |  \--> Extent -> Lengths                   table 2
 //!                                                             |  split at calls
 //!                                                             v
 //!                                              RunProfile (serde; merged over runs and inputs)
@@ -31,6 +32,7 @@ mod analysis;
 mod bits;
 mod branch;
 mod edges;
+mod extent;
 mod file;
 mod hot;
 mod inlined;
@@ -54,10 +56,11 @@ pub use analysis::{Analysis, Estimate, EstimateOptions, PathWeight, RegionSummar
 pub use bits::BitSet;
 pub use branch::{BranchKind, CountedTrace, Place, Recording, TakenBranch, Trace};
 pub use edges::EdgeCounts;
+pub use extent::{Extent, Passage};
 pub use file::{Damaged, parse, print};
 pub use hot::{HotRule, Seat, hot_calls};
 pub use inlined::{HotSite, InlineError, Inlined, Origin, Part, Site};
-pub use layout::{Layout, LayoutError, MethodCode, Program};
+pub use layout::{BlockCode, CallPoint, Layout, LayoutError, MethodCode, Program};
 pub use lengths::{Length, Lengths};
 pub use loops::{LoopId, back_edges, innermost_loops};
 pub use noise::Noise;

@@ -5,7 +5,8 @@
 //! wrong, as a whole, and is discarded under a named reason ([`Discard`]): hardware is imprecise, and a trace that
 //! contradicts the code cannot be half believed. Then the path is extended up while its first block can only have
 //! been reached in one way (not beyond a join, not beyond a block where control arrives without an edge) and down
-//! while its last block has one successor.
+//! while its last block has one successor. Steps are whole blocks, calls within them apart: that is what full paths are made of. How far a
+//! path reaches within its first and last blocks, and into what these call, says [`Extent`](super::extent::Extent).
 //!
 //! Ours: records say what kind of branch they are, so that calls and returns must match each other; the place where
 //! the program stood extends the last run exactly; with [`repair`](Reconstruction::repair), a source or target that

@@ -12,7 +12,7 @@
 use super::branch::Place;
 use super::edges::EdgeCounts;
 use super::inlined::{HotSite, InlineError, Inlined, Site};
-use super::layout::Program;
+use super::layout::{BlockCode, Program};
 use super::partial::{Link, PartialPath};
 use super::period::mix;
 use super::runs::Run;
@@ -77,8 +77,8 @@ impl Spans {
                 sizes.push(0);
                 sizes.extend((0..callee.len()).map(|block| callee.size(BlockId::new(block))));
             }
-            let sizes: Vec<u32> = sizes.into_iter().map(|size| size.min(u32::MAX.into()) as u32).collect();
-            spans.program.insert(caller, spanned.with_sizes(&sizes));
+            let sizes = sizes.into_iter().map(|size| BlockCode::of_size(size.min(u32::MAX.into()) as u32));
+            spans.program.insert(caller, spanned.with_code(sizes.collect()));
             spans.inlined.insert(caller, inlined);
         }
         Ok(spans)

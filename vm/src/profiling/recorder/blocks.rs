@@ -5,9 +5,10 @@
 
 use crate::fingerprint::number_of_function;
 use crate::loader::LoadedCode;
-use holloway_bytecode::cfg::{Cfg, EdgeKind};
-use holloway_bytecode::{Function, FunctionId, Program};
-use holloway_profilers::btb::{self, EdgeCounts, Layout, MethodCode, Place};
+use holloway_bytecode::cfg::{BlockId as CfgBlock, Cfg, EdgeKind};
+use holloway_bytecode::ops::OpShape;
+use holloway_bytecode::{Function, FunctionId, Op, Program};
+use holloway_profilers::btb::{self, BlockCode, CallPoint, EdgeCounts, Layout, MethodCode, Place};
 use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::{Arm, BlockId, Graph, MethodId};
 
@@ -95,20 +96,35 @@ pub fn region_graphs(program: &Program) -> btb::Program {
 /// The graph of a function: handlers are entries, errors take no edge.
 fn method_code(function: &Function) -> Option<MethodCode> {
     let cfg = Cfg::of_function(function);
-    let (mut successors, mut falling, mut sizes) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut successors, mut falling, mut code) = (Vec::new(), Vec::new(), Vec::new());
     for block in cfg.blocks() {
         let edges: Vec<_> =
             cfg.out_edges(block).filter(|&edge| !matches!(cfg.kind(edge), EdgeKind::Exception(_))).collect();
         falling.push(edges.iter().position(|&edge| cfg.kind(edge) == EdgeKind::FallThrough).map(Arm::new));
         successors.push(edges.iter().map(|&edge| cfg.target(edge).0).collect::<Vec<u32>>());
-        sizes.push(cfg.instructions(function, block).count() as u32);
+        code.push(block_code(&cfg, function, block));
     }
     let successors: Vec<&[u32]> = successors.iter().map(Vec::as_slice).collect();
     let handlers = function.handlers.iter().filter_map(|handler| cfg.block_at(handler.target));
     let entries = handlers.map(|block| BlockId(block.0)).collect();
     let graph = Graph::new(&successors).with_entries(entries);
-    let code = MethodCode::new(&graph, Layout::Arms(&falling), number_of_function(function)).ok()?;
-    Some(code.with_sizes(&sizes))
+    let method = MethodCode::new(&graph, Layout::Arms(&falling), number_of_function(function)).ok()?;
+    Some(method.with_code(code))
+}
+
+/// What a block consists of. Calls of natives are instructions like others: they have no frame and no branch.
+fn block_code(cfg: &Cfg, function: &Function, block: CfgBlock) -> BlockCode {
+    let mut code = BlockCode { instructions: 0, calls: Vec::new(), returns: false };
+    for (_, instruction) in cfg.instructions(function, block) {
+        code.instructions += 1;
+        let shape = instruction.op.shape();
+        if shape == OpShape::Call && instruction.op != Op::CallNative {
+            let callee = (instruction.op == Op::Call).then(|| MethodId(instruction.bc()));
+            code.calls.push(CallPoint { before: code.instructions, callee });
+        }
+        code.returns = shape == OpShape::Return;
+    }
+    code
 }
 
 /// Counts of branch outcomes as counts of edges between blocks.

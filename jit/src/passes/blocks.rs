@@ -4,7 +4,8 @@
 //!
 //! * through blocks that are empty and jump on (*forwarding*);
 //! * through blocks that are empty and branch by a parameter for which this edge gives a constant (*threading*): what `&&`,
-//!   `||` and Booleans from two branches leave behind.
+//!   `||` and Booleans from two branches leave behind; likewise through blocks that only compare such parameters with constants
+//!   ([`threading`]).
 //!
 //! Then branches of which both ways lead to the same place become jumps, and a block that is alone in jumping to another is
 //! joined with it. All that until nothing changes.
@@ -18,8 +19,11 @@
 //!
 //! A round is linear; there are two or three.
 
+mod threading;
+
 use super::{Input, Notes};
-use crate::ir::{Region, Shape, Target, Terminator, Value};
+use crate::ir::{BlockId, Region, Shape, Target, Terminator, Value};
+use threading::{Decision, Untaken};
 
 /// Runs the pass.
 pub fn run(region: &mut Region, _: &Input<'_>, _: &mut Notes) -> bool {
@@ -45,31 +49,33 @@ fn follow_edges(region: &mut Region) -> bool {
     if !shape.loops.is_reducible() {
         return false;
     }
+    let mut changed = threading::free_parameters(region, &shape);
     let passable = passable(region, &shape);
-    let mut changed = false;
+    let mut untaken = Untaken::default();
     for &block in shape.graph.reverse_postorder() {
         let mut end = std::mem::replace(&mut region.block_mut(block).end, Terminator::Open);
-        for target in end.targets_mut() {
+        for (arm, target) in end.targets_mut().enumerate() {
             // This ends, because every cycle has a header.
-            while let Some(next) = next(region, &shape, &passable, target) {
+            while let Some(next) = next(region, &shape, &passable, (block, arm), target, &mut untaken) {
                 *target = next;
                 changed = true;
             }
         }
         region.block_mut(block).end = end;
     }
+    untaken.forget(region);
     changed
 }
 
-/// The blocks that an edge may be led past: empty, no headers, with parameters that only they use.
+/// The blocks that an edge may be led past: empty but for a comparison, no headers, with parameters and a comparison that only they use.
 fn passable(region: &Region, shape: &Shape) -> Vec<bool> {
-    let mut passable: Vec<bool> = region
-        .block_ids()
-        .map(|block| region.block(block).nodes.is_empty() && shape.loops.headed_by(block).is_none())
-        .collect();
+    let is_empty = |block| region.block(block).nodes.is_empty() || Decision::of(region, block).is_some();
+    let mut passable: Vec<bool> =
+        region.block_ids().map(|block| is_empty(block) && shape.loops.headed_by(block).is_none()).collect();
     let mut homes = vec![None; region.nodes.len()];
-    for block in region.block_ids() {
-        region.block(block).params.iter().for_each(|param| homes[param.index()] = Some(block));
+    for block in region.block_ids().filter(|block| passable[block.index()]) {
+        let of = region.block(block);
+        of.params.iter().chain(&of.nodes).for_each(|value| homes[value.index()] = Some(block));
     }
     for &user in shape.graph.reverse_postorder() {
         let mut uses = |value: Value| {
@@ -92,8 +98,15 @@ fn passable(region: &Region, shape: &Shape) -> Vec<bool> {
     passable
 }
 
-/// Where an edge goes past the block that it leads to.
-fn next(region: &Region, shape: &Shape, passable: &[bool], edge: &Target) -> Option<Target> {
+/// Where an edge goes past the block that it leads to. `place`: where it comes from, and its number there.
+fn next(
+    region: &Region,
+    shape: &Shape,
+    passable: &[bool],
+    place: (BlockId, usize),
+    edge: &Target,
+    untaken: &mut Untaken,
+) -> Option<Target> {
     let block = region.block(edge.block);
     if !passable[edge.block.index()] {
         return None;
@@ -110,8 +123,15 @@ fn next(region: &Region, shape: &Shape, passable: &[bool], edge: &Target) -> Opt
             }
             target
         }
-        Terminator::Branch { condition, then, otherwise, .. } if block.params.contains(condition) => {
-            if region.bool(given(*condition))? { then } else { otherwise }
+        Terminator::Branch { condition, then, otherwise, .. } => {
+            let holds = match Decision::of(region, edge.block) {
+                Some(decision) => decision.given(region, given)?,
+                None if block.params.contains(condition) => region.bool(given(*condition))?,
+                None => return None,
+            };
+            let onward = if holds { then } else { otherwise };
+            untaken.led_past(region, place, edge.block, onward);
+            onward
         }
         _ => return None,
     };

@@ -19,6 +19,8 @@ type Arms<T> = SmallVec<[T; 2]>;
 /// Blocks, arms in the order of the targets of a block's end, frequencies, and the outcomes of source branches that the arms
 /// are.
 pub struct Flow {
+    /// The blocks that can be reached, in reverse postorder.
+    order: Vec<BlockId>,
     successors: Vec<Arms<holloway_profilers::BlockId>>,
     blocks: Vec<u64>,
     frequencies: Vec<Arms<u64>>,
@@ -28,8 +30,14 @@ pub struct Flow {
 impl Flow {
     /// The control flow of a region without unreachable blocks (cleared ones do not count).
     pub fn of(region: &Region, shape: &Shape, found: &Frequencies) -> Flow {
-        let mut flow =
-            Flow { successors: Vec::new(), blocks: Vec::new(), frequencies: Vec::new(), arms: Vec::new() };
+        let order = shape.graph.reverse_postorder().to_vec();
+        let mut flow = Flow {
+            order,
+            successors: Vec::new(),
+            blocks: Vec::new(),
+            frequencies: Vec::new(),
+            arms: Vec::new(),
+        };
         for block in region.block_ids() {
             let target = |target: &crate::ir::Target| holloway_profilers::BlockId(target.block.0);
             flow.successors.push(region.block(block).end.targets().map(target).collect());
@@ -40,6 +48,11 @@ impl Flow {
             flow.arms.push(source_arms(region, block));
         }
         flow
+    }
+
+    /// The blocks that can be reached, in reverse postorder.
+    pub fn order(&self) -> &[BlockId] {
+        &self.order
     }
 
     /// How often an edge is taken.

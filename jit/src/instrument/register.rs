@@ -109,7 +109,7 @@ struct Ways<'a> {
     plan: &'a Plan,
     /// May yieldpoints set the register.
     resets: bool,
-    order: Vec<BlockId>,
+    order: &'a [BlockId],
     /// By block: where it is in that order.
     positions: Vec<u32>,
     /// By point: what is known of the number there. Registers are still without what is more.
@@ -126,9 +126,9 @@ struct Ways<'a> {
 impl<'a> Ways<'a> {
     fn of(region: &'a Region, edges: &'a Edges, flow: &'a Flow, plan: &'a Plan, resets: bool) -> Ways<'a> {
         let points = 2 * region.blocks.len();
-        let order = region.graph().reverse_postorder().to_vec();
+        let order = flow.order();
         let mut positions = vec![0; region.blocks.len()];
-        for (position, block) in (0..).zip(&order) {
+        for (position, block) in (0..).zip(order) {
             positions[block.index()] = position;
         }
         Ways {

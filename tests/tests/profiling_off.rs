@@ -40,9 +40,8 @@ const LEVELS: [Level; 2] = [Level::O0, Level::O2];
 fn words_of_profiling(model: &Model) -> Vec<i32> {
     let stubs = [Stub::CountPath, Stub::PlantForest, Stub::GrowForest, Stub::SamplePath, Stub::Trace]
         .map(|stub| model.context.stub(stub));
-    let words = [model.context.counters, model.context.path];
-    let forest = [model.context.forest_nodes, model.context.forest_steps];
-    words.into_iter().chain(forest).chain(stubs).collect()
+    let words = [model.context.counters, model.context.forest_nodes, model.context.forest_steps];
+    words.into_iter().chain(stubs).collect()
 }
 
 /// What a piece of code has to do with profiling.

@@ -65,7 +65,7 @@ pub struct Context {
     pub counters: *mut u64,
     /// The nodes of the k-slab forest, if there is one.
     pub forest: Addresses,
-    /// The number of the path that ends at a yieldpoint that is taken; [`NO_PATH`] if none ends there.
+    /// The number of the path that ends at a yieldpoint of compiled code that is taken; [`NO_PATH`] if none ends there.
     pub path: u64,
     /// If compiled code counts blocks: how many may begin until the profiler of subpaths wants to know of one, and one.
     pub blocks_left: u64,

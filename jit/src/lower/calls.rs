@@ -221,9 +221,8 @@ impl Lowering<'_, '_> {
         }
         let next = self.poll(kind);
         let reason = if kind == YieldKind::Epilogue { Reason::Return } else { Reason::Yieldpoint };
-        self.store_place(value, reason.name());
-        if self.model.instrumentation.samples_paths() {
-            self.tell_path(value);
+        if let Some(site) = self.store_place(value, reason.name()) {
+            self.sites[site as usize].path = self.ended_path(value);
         }
         let stub = match kind {
             YieldKind::Prologue => Stub::Prologue,

@@ -133,12 +133,17 @@ pub fn emit(
         .collect();
     let emitted = ranges().filter_map(|range| Some((range.start, marks.block(range.loc)?))).collect();
     let positions = origins.iter().map(|&(start, origin)| (start, origin.function, origin.pc)).collect();
+    let below = |slot| {
+        let frame = buffer.frame_layout()?;
+        frame.frame_to_fp_offset.checked_sub(frame.stackslots[slot].offset)
+    };
     let compiled = Compiled {
         bytes: code.code_buffer().to_vec(),
         sites: lowered.sites,
         calls,
         positions,
         depth: lowered.depth,
+        path_register: lowered.path_slot.and_then(below),
         addresses: lowered.addresses,
         ..Compiled::default()
     };

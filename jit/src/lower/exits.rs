@@ -59,7 +59,15 @@ impl Lowering<'_, '_> {
     ) -> (u32, Vec<Value>) {
         let (recipe, frames) = self.recipe(state);
         let told = self.region.state(state).told;
-        self.sites.push(Site { frames, objects: recipe.objects, reason, block: block.0, told, speculation });
+        self.sites.push(Site {
+            frames,
+            objects: recipe.objects,
+            reason,
+            block: block.0,
+            told,
+            speculation,
+            path: None,
+        });
         (self.sites.len() as u32 - 1, recipe.values)
     }
 

@@ -32,6 +32,8 @@ pub struct Lowered {
     pub locations: Vec<Origin>,
     /// Calls that must be allowed to nest at the entry.
     pub depth: u64,
+    /// Where the path register is in the frame, if there is one.
+    pub path_slot: Option<clif::StackSlot>,
     /// Large constants: those that may be addresses, ascending.
     pub addresses: Vec<u64>,
     /// How often blocks run, if they are to be ordered by that.
@@ -130,7 +132,9 @@ pub(super) struct Lowering<'a, 'b> {
     pub trace_frame: Option<clif::StackSlot>,
     /// What the activation keeps of counters.
     pub kept: Kept,
-    /// The address of the path register, if there is one.
+    /// Where the path register is, if there is one.
+    pub path_slot: Option<clif::StackSlot>,
+    /// Its address.
     pub path_register: Option<clif::Value>,
     pub refusal: Option<Refusal>,
 }
@@ -189,11 +193,13 @@ pub fn lower(
         window: None,
         trace_frame: None,
         kept: Kept::default(),
+        path_slot: None,
         path_register: None,
         refusal: None,
     };
     lowering.run();
     let (sites, locations, depth) = (lowering.sites, lowering.locations, lowering.needed);
+    let path_slot = lowering.path_slot;
     let addresses = lowering.addresses.into_iter().collect();
     let owners = model
         .instrumentation
@@ -205,7 +211,7 @@ pub fn lower(
     }
     lowering.builder.seal_all_blocks();
     lowering.builder.finalize(frontend);
-    Ok(Lowered { function, sites, locations, depth, addresses, heat, owners })
+    Ok(Lowered { function, sites, locations, depth, path_slot, addresses, heat, owners })
 }
 
 /// The machine type of a value.

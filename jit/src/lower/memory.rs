@@ -147,12 +147,13 @@ impl Lowering<'_, '_> {
         self.switch_to(next);
     }
 
-    /// Where helpers and stack walkers see this code stand.
-    pub fn store_place(&mut self, value: Value, reason: &'static str) {
-        let Some(state) = self.region.node(value).state else { return };
+    /// Where helpers and stack walkers see this code stand: at a site of its own.
+    pub fn store_place(&mut self, value: Value, reason: &'static str) -> Option<u32> {
+        let state = self.region.node(value).state?;
         let (site, _) = self.site(state, self.block, reason, None);
         let place = self.constant(types::I64, self.place(site));
         self.builder.ins().store(PLAIN, place, self.context, self.model.context.exit_place);
+        Some(site)
     }
 
     fn new_object(&mut self, value: Value, class: ClassId) -> clif::Value {

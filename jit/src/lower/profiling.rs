@@ -1,8 +1,8 @@
 //! What counts: counters, ends of paths.
 //!
 //! Counters are reached by a displacement from the base in the context, which is loaded each time: that load hits the
-//! cache, and a base in a register would be one register less for the loop. The number of a path that may be sampled is stored in
-//! the cold block of its yieldpoint, so that nothing is executed for it as long as nobody samples.
+//! cache, and a base in a register would be one register less for the loop. The number of a path that may be sampled is nowhere in
+//! the code: the virtual machine finds it by the place of the yieldpoint that is taken, and the path register.
 
 use super::function::Lowering;
 use crate::ir::{Op, Value, YieldKind};
@@ -12,8 +12,8 @@ use cranelift_frontend::Variable;
 use holloway_profilers::kblpp::{Activation, NodeLayout, StepLayout};
 use holloway_profilers::stream::TableAddress;
 use holloway_profilers::windows::Window;
-use holloway_vm::compiled::Stub;
-use holloway_vm::profiling::{BlockInstrumentation, NO_PATH, Roots, TraceFrame, Windows, receiver_key};
+use holloway_vm::compiled::{EndNumber, PathEnd, Stub};
+use holloway_vm::profiling::{BlockInstrumentation, Roots, TraceFrame, Windows, receiver_key};
 use std::collections::BTreeSet;
 
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
@@ -381,18 +381,19 @@ impl Lowering<'_, '_> {
         self.builder.ins().store(PLAIN, more, base, displacement);
     }
 
-    /// Stores the number of the path that ends at a yieldpoint, or that none does; and sets the path register for the next one, if that
-    /// is left to the yieldpoint.
-    pub fn tell_path(&mut self, yieldpoint: Value) {
+    /// The path that ends at a yieldpoint, if one does, as the virtual machine is told if it is taken.
+    pub fn ended_path(&mut self, yieldpoint: Value) -> Option<PathEnd> {
         let args = &self.region.node(yieldpoint).args;
-        let number = match args.first() {
-            Some(&number) => self.value(number),
-            None => self.constant(types::I64, NO_PATH),
+        let number = match self.region.op(*args.first()?) {
+            Op::Int(number) => EndNumber::Known(number as u64),
+            Op::Path(more) => EndNumber::Register(more as u32),
+            _ => {
+                self.refusal = Some("the number of a path that ends is not known by its register".into());
+                return None;
+            }
         };
-        self.builder.ins().store(PLAIN, number, self.context, self.model.context.path);
-        if let Some(next) = args.get(1).and_then(|&next| self.region.int(next)) {
-            self.set_path(next);
-        }
+        let next = args.get(1).and_then(|&next| self.region.int(next)).map(|next| next as u32);
+        Some(PathEnd { number, next })
     }
 
     /// All of the word is written, though only the low half counts: where halves are written beside spilled values, reloading these is slower
@@ -433,6 +434,7 @@ impl Lowering<'_, '_> {
             |&value: &Value| matches!(self.region.op(value), Op::SetPath(_) | Op::AddPath(_) | Op::Path(_));
         if self.region.blocks.iter().flat_map(|block| &block.nodes).any(has_register) {
             let slot = self.slot::<u64>();
+            self.path_slot = Some(slot);
             self.path_register = Some(self.builder.ins().stack_addr(types::I64, slot, 0));
         }
         let mut nodes = self.region.blocks.iter().flat_map(|block| &block.nodes);

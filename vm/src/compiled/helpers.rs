@@ -4,7 +4,8 @@
 //! frame pointer of the code that called, and set the position of the thread first, so that the collector and stack traces see it.
 
 use super::frames::Position;
-use crate::context::Context;
+use super::request::{CodeId, EndNumber, PathEnd};
+use crate::context::{Context, NO_PATH};
 use crate::errors::{self, Failure};
 use crate::interpreter::machine::Object;
 use crate::layout::Header;
@@ -32,6 +33,8 @@ pub(super) unsafe extern "C" fn yieldpoint(ctx: *mut Context, _: u64, _: u64, fr
     vm.position = Position::Compiled(frame, place);
     let switches = vm.statistics.thread_switches;
     vm.profiling.compiled_code_runs();
+    // SAFETY: the frame is that of the code which stands at this place.
+    vm.context.path = unsafe { ended_path(vm, place, frame) };
     let kind = match vm.context.kind {
         kind if kind == YieldKind::Prologue as u32 => YieldKind::Prologue,
         kind if kind == YieldKind::Epilogue as u32 => YieldKind::Epilogue,
@@ -55,6 +58,32 @@ pub(super) unsafe extern "C" fn yieldpoint(ctx: *mut Context, _: u64, _: u64, fr
         || super::library::is_superseded(vm, place)
         || super::versions::is_wrong_version(vm, place)
         || super::library::wants_exit(vm)) as u64;
+}
+
+/// The number of the path that ends at a yieldpoint which is taken, or that none does. The path register is set for the next one, if that
+/// is left to the yieldpoint.
+///
+/// # Safety
+/// `frame` is the frame pointer of the code that stands at `place`.
+unsafe fn ended_path(vm: &Machinery, place: u64, frame: *const u64) -> u64 {
+    let object = vm.compiled.map.get(CodeId((place >> 32) as u32));
+    let ended =
+        object.and_then(|object| Some((object.tables.path_register, object.site(place as u32).path?)));
+    let Some((register, PathEnd { number, next })) = ended else { return NO_PATH };
+    let word = register.map(|below| frame.wrapping_byte_sub(below as usize).cast_mut());
+    let number = match (number, word) {
+        (EndNumber::Known(number), _) => number,
+        // SAFETY: the code has its path register in a word of its frame, so far below the frame pointer.
+        (EndNumber::Register(more), Some(word)) => {
+            u64::from((unsafe { word.read() } as u32).wrapping_add(more))
+        }
+        (EndNumber::Register(_), None) => return NO_PATH,
+    };
+    if let (Some(next), Some(word)) = (next, word) {
+        // SAFETY: as above. All of the word is written, as compiled code does.
+        unsafe { word.write(u64::from(next)) };
+    }
+    number
 }
 
 /// A method is entered that is listened to. `frame` is the frame pointer of its listener, which stands in its place. Gives where its code is.

@@ -56,7 +56,8 @@ pub use profile::{Branches, NoProfile, OrderBy, Profile, ReachedMethods, Receive
 pub use replayed::ReplayedCode;
 pub use report::{LevelStatistics, Log, LogEvent, TierStatistics};
 pub use request::{
-    CallSite, CodeId, Compiled, Compiler, Entry, Level, Location, Request, Site, SiteFrame, VirtualObject,
+    CallSite, CodeId, Compiled, Compiler, EndNumber, Entry, Level, Location, PathEnd, Request, Site,
+    SiteFrame, VirtualObject,
 };
 
 /// How compiled code came back to the interpreter that entered it.

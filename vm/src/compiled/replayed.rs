@@ -210,6 +210,7 @@ mod tests {
             block: 0,
             told: false,
             speculation: None,
+            path: None,
         };
         let mut sorted = addresses.to_vec();
         sorted.sort_unstable();

@@ -119,6 +119,26 @@ pub struct Site {
     /// Leaving here means that an assumption was wrong, about the instruction at this place: the code is to be made again
     /// without it.
     pub speculation: Option<(FunctionId, u32)>,
+    /// The path that ends here, at a yieldpoint, if paths are sampled.
+    pub path: Option<PathEnd>,
+}
+
+/// A path ends at a yieldpoint. What is to be known of it only if the yieldpoint is taken is said here, not in machine code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PathEnd {
+    /// The number of the path.
+    pub number: EndNumber,
+    /// What the path register is for the next path, if that is left to the yieldpoint.
+    pub next: Option<u32>,
+}
+
+/// The number of a path where it ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EndNumber {
+    /// It is this.
+    Known(u64),
+    /// It is what the path register holds and so much more, in 32 bits.
+    Register(u32),
 }
 
 /// A call of another method.
@@ -153,6 +173,8 @@ pub struct Compiled {
     pub decisions: Vec<CallDecision>,
     /// How many more calls must be allowed to nest where it is entered.
     pub depth: u64,
+    /// How many bytes below the frame pointer the path register is, if there is one.
+    pub path_register: Option<u32>,
     /// Bytecode words that went in, inlined methods included.
     pub words: usize,
     /// The branches that it was made for, if somebody watches these.

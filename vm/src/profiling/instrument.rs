@@ -156,11 +156,6 @@ impl PathTableCells {
 }
 
 impl Instrumentation {
-    /// Do yieldpoints tell the number of the path that ends there.
-    pub fn samples_paths(&self) -> bool {
-        self.paths.is_some_and(|paths| paths.sampled)
-    }
-
     /// Must it be known where inlined methods are entered.
     pub fn marks_calls(&self) -> bool {
         self.calls || self.calls_on_paths

@@ -31,12 +31,13 @@ impl Flow {
     /// The control flow of a region without unreachable blocks (cleared ones do not count).
     pub fn of(region: &Region, shape: &Shape, found: &Frequencies) -> Flow {
         let order = shape.graph.reverse_postorder().to_vec();
+        let blocks = region.blocks.len();
         let mut flow = Flow {
             order,
-            successors: Vec::new(),
-            blocks: Vec::new(),
-            frequencies: Vec::new(),
-            arms: Vec::new(),
+            successors: Vec::with_capacity(blocks),
+            blocks: Vec::with_capacity(blocks),
+            frequencies: Vec::with_capacity(blocks),
+            arms: Vec::with_capacity(blocks),
         };
         for block in region.block_ids() {
             let target = |target: &crate::ir::Target| holloway_profilers::BlockId(target.block.0);

@@ -48,8 +48,10 @@ pub fn run(
     counters: &CounterNumbers,
     version: u32,
 ) -> Result<Instrumented, String> {
-    region.clear_unreachable();
-    let shape = region.shape();
+    let mut shape = region.shape();
+    if region.clear_outside(&shape.graph) {
+        shape = region.shape();
+    }
     let frequencies = Frequencies::of(region, &shape);
     let passed = if wanted.calls_on_paths { calls::passed(region) } else { Vec::new() };
     let flow = Flow::of(region, &shape, &frequencies);

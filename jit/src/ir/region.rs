@@ -361,11 +361,19 @@ impl Region {
     /// Forgets the nodes of blocks that cannot be reached, and parameters of theirs; such blocks end open.
     pub fn clear_unreachable(&mut self) {
         let graph = self.graph();
-        for block in self.block_ids() {
-            if !graph.is_reachable(block) {
-                *self.block_mut(block) = Block::new();
+        self.clear_outside(&graph);
+    }
+
+    /// The same if the graph is known. True if there were any that were not cleared already.
+    pub fn clear_outside(&mut self, graph: &FlowGraph) -> bool {
+        let mut cleared = false;
+        for (at, block) in self.blocks.iter_mut().enumerate() {
+            if !graph.is_reachable(BlockId(at as u32)) {
+                cleared |= !matches!(block.end, Terminator::Open) || !block.nodes.is_empty();
+                *block = Block::new();
             }
         }
+        cleared
     }
 }
 

@@ -234,9 +234,14 @@ struct Builder<'p, B> {
 
 impl<'p, B: Fn(Edge) -> Option<BranchArm>> Builder<'p, B> {
     fn new(plan: &'p Plan, branch: B) -> Self {
-        let places = vec![Place::Entry, Place::Exit];
-        let known = vec![[None; 2]; plan.edges.len()];
-        Self { plan, branch, places, known, first: vec![0], edges: Vec::new(), merged: Vec::new() }
+        // About one node for each block, and two edges.
+        let blocks = plan.edges.len();
+        let mut places = Vec::with_capacity(blocks + 2);
+        places.extend([Place::Entry, Place::Exit]);
+        let mut first = Vec::with_capacity(blocks + 2);
+        first.push(0);
+        let edges = Vec::with_capacity(2 * blocks + 2);
+        Self { plan, branch, places, known: vec![[None; 2]; blocks], first, edges, merged: Vec::new() }
     }
 
     /// The node of a place, which is made when it is met first.

@@ -26,7 +26,8 @@ impl FlowGraph {
     /// The graph with the blocks and edges of `graph`.
     pub fn of(graph: &impl Graph) -> FlowGraph {
         let mut first_out = Vec::with_capacity(graph.block_count() + 1);
-        let mut targets = Vec::new();
+        // Most blocks have one way to go or two.
+        let mut targets = Vec::with_capacity(2 * graph.block_count());
         for block in 0..graph.block_count() as u32 {
             first_out.push(targets.len() as u32);
             targets.extend(graph.successors(BlockId(block)));
@@ -56,7 +57,7 @@ impl FlowGraph {
             incoming[*at as usize] = EdgeId(edge as u32);
             *at += 1;
         }
-        let (order, rank) = (Vec::new(), vec![UNREACHABLE; blocks]);
+        let (order, rank) = (Vec::with_capacity(blocks), vec![UNREACHABLE; blocks]);
         let mut graph = FlowGraph { entry, sources, targets, first_out, incoming, first_in, order, rank };
         graph.find_order();
         graph
@@ -70,7 +71,8 @@ impl FlowGraph {
         }
         let mut visited = vec![false; self.rank.len()];
         // Blocks on the way, each with the end of its edges that are still to be followed.
-        let mut stack = vec![(self.entry, self.first_out[self.entry.index() + 1])];
+        let mut stack = Vec::with_capacity(self.rank.len());
+        stack.push((self.entry, self.first_out[self.entry.index() + 1]));
         visited[self.entry.index()] = true;
         while let Some((block, end)) = stack.last_mut() {
             if *end == self.first_out[block.index()] {

@@ -99,10 +99,16 @@ impl<'a> Legal<'a> {
         for (at, &block) in woven.iter().enumerate() {
             self.place[block] = at as u32;
         }
+        // The last of those that dominate each block.
+        let mut latest: Vec<u32> = vec![0; self.blocks.len()];
+        for number in 1..self.blocks.len() {
+            let dominator = self.dominators[number] as usize;
+            latest[number] = latest[dominator].max(self.place[dominator]);
+        }
         let is_legal = |&block: &usize| {
             let at = self.place[block];
             let mut is_met = true;
-            if lowest[block] != 0 {
+            if latest[block] > at {
                 self.homes(block, |home| is_met &= self.place[home] < at);
             }
             is_met

@@ -5,7 +5,7 @@ import math
 import re
 
 from . import masks, sequences
-from .basics import Cell, extreme, flagged, having, mean, mean_ratio, over
+from .basics import Cell, above_one, extreme, flagged, having, mean, mean_ratio, over
 
 OUTLIERS = "heapsort moldyn lzw".split()
 HASH = "--profile blpp:storage=hash"
@@ -267,10 +267,20 @@ def gains(cells):
 
 
 def falls_with_k(cells):
-    """Programs whose overhead is no more with the largest k than with the least: three quarters of them."""
-    lines = by_k(cells)
-    falling = sum(line[max(line)] <= line[min(line)] for line in lines)
-    return falling >= 0.75 * len(lines), [falling, len(lines)]
+    """Programs whose overhead is no more with the largest k than with the least, but for half of both intervals: three quarters of them."""
+    base = {cell.program: math.exp(mean(cell.rounds("overhead"))) - 1 for cell in flagged(cells, HASH)}
+    of_program = collections.defaultdict(dict)
+    for cell in cells:
+        if "kblpp" in cell.flags and base[cell.program] >= 0.03:
+            of_program[cell.program][cell.k()] = above_one([cell])
+
+    def falls(by_k):
+        (first, first_ends), (last, last_ends) = by_k[min(by_k)], by_k[max(by_k)]
+        half = lambda ends: (ends[1] - ends[0]) / 2 if ends else 0.0
+        return last - first <= math.hypot(half(first_ends), half(last_ends))
+
+    falling = sum(map(falls, of_program.values()))
+    return falling >= 0.75 * len(of_program), [falling, len(of_program)]
 
 
 def subsequences(stream, k):

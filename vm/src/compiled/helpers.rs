@@ -73,9 +73,10 @@ unsafe fn ended_path(vm: &Machinery, place: u64, frame: *const u64) -> u64 {
     let word = register.map(|below| frame.wrapping_byte_sub(below as usize).cast_mut());
     let number = match (number, word) {
         (EndNumber::Known(number), _) => number,
-        // SAFETY: the code has its path register in a word of its frame, so far below the frame pointer.
         (EndNumber::Register(more), Some(word)) => {
-            u64::from((unsafe { word.read() } as u32).wrapping_add(more))
+            // SAFETY: the code has its path register in a word of its frame, so far below the frame pointer.
+            let register = unsafe { word.read() } as u32;
+            u64::from(register.wrapping_add(more))
         }
         (EndNumber::Register(_), None) => return NO_PATH,
     };

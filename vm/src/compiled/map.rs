@@ -79,7 +79,8 @@ impl CodeObject {
 /// All installed code.
 #[derive(Default)]
 pub struct CodeMap {
-    objects: BTreeMap<CodeId, CodeObject>,
+    /// By number: a yieldpoint that is taken asks for its piece several times, and PEP takes a thousand of them at each tick.
+    objects: Vec<Option<Box<CodeObject>>>,
     by_address: BTreeMap<usize, CodeId>,
 }
 
@@ -87,12 +88,16 @@ impl CodeMap {
     /// Adds a piece.
     pub fn insert(&mut self, object: CodeObject) {
         self.by_address.extend(object.copies().map(|copy| (copy as usize, object.id)));
-        self.objects.insert(object.id, object);
+        let number = object.id.0 as usize;
+        if self.objects.len() <= number {
+            self.objects.resize_with(number + 1, || None);
+        }
+        self.objects[number] = Some(Box::new(object));
     }
 
     /// Takes a piece out.
     pub fn remove(&mut self, id: CodeId) -> Option<CodeObject> {
-        let object = self.objects.remove(&id)?;
+        let object = *self.objects.get_mut(id.0 as usize)?.take()?;
         for copy in object.copies() {
             self.by_address.remove(&(copy as usize));
         }
@@ -101,7 +106,7 @@ impl CodeMap {
 
     /// A copy of a piece is what is entered from now on.
     pub fn moved(&mut self, id: CodeId, address: *const u8) {
-        if let Some(object) = self.objects.get_mut(&id) {
+        if let Some(object) = self.get_mut(id) {
             object.before.push(std::mem::replace(&mut object.address, address));
             self.by_address.insert(address as usize, id);
         }
@@ -109,8 +114,7 @@ impl CodeMap {
 
     /// Forgets where a piece lay before: no frame is there any more. The addresses.
     pub fn forget_before(&mut self, id: CodeId) -> Vec<*const u8> {
-        let before =
-            self.objects.get_mut(&id).map(|object| std::mem::take(&mut object.before)).unwrap_or_default();
+        let before = self.get_mut(id).map(|object| std::mem::take(&mut object.before)).unwrap_or_default();
         for copy in &before {
             self.by_address.remove(&(*copy as usize));
         }
@@ -119,28 +123,28 @@ impl CodeMap {
 
     /// All pieces, in the order in which they were asked for.
     pub fn iter(&self) -> impl Iterator<Item = &CodeObject> {
-        self.objects.values()
+        self.objects.iter().flatten().map(|object| &**object)
     }
 
     /// A piece by its number.
     pub fn get(&self, id: CodeId) -> Option<&CodeObject> {
-        self.objects.get(&id)
+        self.objects.get(id.0 as usize)?.as_deref()
     }
 
     /// The same, to be changed.
     pub fn get_mut(&mut self, id: CodeId) -> Option<&mut CodeObject> {
-        self.objects.get_mut(&id)
+        self.objects.get_mut(id.0 as usize)?.as_deref_mut()
     }
 
     /// The piece with the lowest number that is still entered.
     pub fn oldest_valid(&self) -> Option<CodeId> {
-        self.objects.values().find(|object| object.valid).map(|object| object.id)
+        self.iter().find(|object| object.valid).map(|object| object.id)
     }
 
     /// The piece that contains an address (its end counts: a call may be its last instruction).
     pub fn find(&self, address: *const u8) -> Option<&CodeObject> {
         let (&start, id) = self.by_address.range(..=address as usize).next_back()?;
-        let object = self.objects.get(id)?;
+        let object = self.get(*id)?;
         (address as usize <= start + object.tables.bytes.len()).then_some(object)
     }
 }

@@ -94,5 +94,9 @@ fn edge(from: usize, arm: usize) -> Edge {
 
 /// The first yieldpoint of a kind in a block: where it is among the nodes.
 fn yieldpoint(region: &Region, block: BlockId, kind: YieldKind) -> Option<usize> {
-    region.block(block).nodes.iter().position(|&value| region.op(value) == Op::Yieldpoint(kind))
+    region
+        .block(block)
+        .nodes
+        .iter()
+        .position(|&value| matches!(region.op(value), Op::Yieldpoint(of) if of == kind))
 }

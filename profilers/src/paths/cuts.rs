@@ -90,10 +90,10 @@ enum State {
 /// Searches the graph in which the given blocks are split.
 fn search(flow: &impl ControlFlow, cut: &[bool]) -> Search {
     let mut state = vec![State::New; flow.blocks()];
-    let mut found = Search { order: Vec::new(), retreating: Vec::new() };
+    let mut found = Search { order: Vec::with_capacity(flow.blocks()), retreating: Vec::new() };
     let mut roots: VecDeque<BlockId> =
         [flow.entry()].into_iter().chain(flow.entries().iter().copied()).collect();
-    let mut stack: Vec<(BlockId, usize)> = Vec::new();
+    let mut stack: Vec<(BlockId, usize)> = Vec::with_capacity(flow.blocks());
     while let Some(root) = roots.pop_front() {
         if state[root.index()] == State::Done {
             continue;

@@ -26,18 +26,21 @@ pub const GREATEST_LIMIT: u64 = 1 << 32;
 /// By block: how many paths begin there (of a cut block: behind its cut). Cuts blocks until no join has more than
 /// the limit.
 pub(super) fn count(shape: &mut Shape, limit: u64) -> Vec<u64> {
-    let joins = joins(shape);
+    // Hardly any code has so many paths that it matters.
+    let mut known_joins = None;
     let mut paths = vec![0; shape.ways.len()];
     let mut next = 0;
     while let Some(&block) = shape.order.get(next) {
         let ways = &shape.ways[block.index()];
         let sum = ways.iter().map(|way| shape.along(&paths, way)).fold(0, u64::saturating_add);
         paths[block.index()] = if ways.is_empty() { 1 } else { sum };
-        let may_cut = joins[block.index()] && shape.cuts[block.index()].is_none();
-        if may_cut && paths[block.index()] > limit {
-            let coldest = coldest(shape, &joins, &paths, next, limit);
-            shape.cuts[shape.order[coldest].index()] = Some(Why::Limit);
-            next = coldest;
+        if paths[block.index()] > limit && shape.cuts[block.index()].is_none() {
+            let joins: &Vec<bool> = known_joins.get_or_insert_with(|| joins(shape));
+            if joins[block.index()] {
+                let coldest = coldest(shape, joins, &paths, next, limit);
+                shape.cuts[shape.order[coldest].index()] = Some(Why::Limit);
+                next = coldest;
+            }
         }
         next += 1;
     }

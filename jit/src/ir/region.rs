@@ -345,6 +345,26 @@ impl Region {
         Shape { graph, dominators, loops }
     }
 
+    /// Calls `with` for each value that a block uses: in operands, its end and frame states. True: in the frame of a caller, which states of
+    /// other blocks may have in common.
+    pub fn uses(&self, block: BlockId, mut with: impl FnMut(Value, bool)) {
+        let block = self.block(block);
+        block.nodes.iter().flat_map(|&node| &self.node(node).args).for_each(|&arg| with(arg, false));
+        block.end.values(|value| with(value, false));
+        let states = block.nodes.iter().filter_map(|&node| self.node(node).state).chain(block.end.state());
+        for state in states {
+            for (id, frame) in self.frames(state) {
+                frame.registers.iter().for_each(|&(_, value)| with(value, id != state));
+            }
+        }
+    }
+
+    /// What a value is behind an edge: what the edge gives if it is a parameter of the target, else itself.
+    pub fn given(&self, edge: &Target, value: Value) -> Value {
+        let params = &self.block(edge.block).params;
+        params.iter().position(|&param| param == value).map_or(value, |param| edge.args[param])
+    }
+
     /// Replaces every use of a value by what `of` says, in operands, frame states and ends of blocks.
     pub fn substitute(&mut self, of: impl Fn(Value) -> Value) {
         for node in &mut self.nodes {

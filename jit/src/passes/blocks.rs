@@ -78,22 +78,13 @@ fn passable(region: &Region, shape: &Shape) -> Vec<bool> {
         of.params.iter().chain(&of.nodes).for_each(|value| homes[value.index()] = Some(block));
     }
     for &user in shape.graph.reverse_postorder() {
-        let mut uses = |value: Value| {
+        region.uses(user, |value, _| {
             if let Some(home) = homes[value.index()]
                 && home != user
             {
                 passable[home.index()] = false;
             }
-        };
-        let block = region.block(user);
-        for &node in &block.nodes {
-            region.node(node).args.iter().for_each(|&arg| uses(arg));
-        }
-        block.end.values(&mut uses);
-        let states = block.nodes.iter().filter_map(|&node| region.node(node).state).chain(block.end.state());
-        for (_, frame) in states.flat_map(|state| region.frames(state)) {
-            frame.registers.iter().for_each(|&(_, value)| uses(value));
-        }
+        });
     }
     passable
 }
@@ -111,10 +102,7 @@ fn next(
     if !passable[edge.block.index()] {
         return None;
     }
-    let given = |value: Value| {
-        let param = block.params.iter().position(|&param| param == value);
-        param.map_or(value, |param| edge.args[param])
-    };
+    let given = |value| region.given(edge, value);
     let onward = match &block.end {
         Terminator::Jump(target) => {
             let header = shape.loops.headed_by(target.block);

@@ -3,8 +3,8 @@
 //! Ticks that find the interpreter say nothing new: its counters know what it did, and have been asked already
 //! ([`super::controller`]).
 
+use crate::compiled::Level;
 use crate::compiled::frames::Position;
-use crate::compiled::{CodeId, Level};
 use crate::vm::Machinery;
 use holloway_bytecode::FunctionId;
 
@@ -20,6 +20,6 @@ pub struct Sample {
 /// The method that the running thread is in, if that is compiled.
 pub(crate) fn sample(vm: &Machinery) -> Option<Sample> {
     let Position::Compiled(_, place) = vm.position else { return None };
-    let code = vm.compiled.map().get(CodeId((place >> 32) as u32))?;
+    let code = vm.compiled.map().at(place)?;
     Some(Sample { function: code.function, level: code.level })
 }

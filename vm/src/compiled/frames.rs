@@ -88,7 +88,7 @@ pub unsafe fn walk(
         Native(*const u64),
     }
     let site_frames = |place: u64, with: &mut dyn FnMut(Frame) -> bool| {
-        let Some(object) = map.get(super::request::CodeId((place >> 32) as u32)) else { return true };
+        let Some(object) = map.at(place) else { return true };
         object.site(place as u32).frames.iter().all(|f| with(Frame::Compiled(f.function, f.pc)))
     };
     let mut at = match position {

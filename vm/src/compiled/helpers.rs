@@ -4,7 +4,7 @@
 //! frame pointer of the code that called, and set the position of the thread first, so that the collector and stack traces see it.
 
 use super::frames::Position;
-use super::request::{CodeId, EndNumber, PathEnd};
+use super::request::{EndNumber, PathEnd};
 use crate::context::{Context, NO_PATH};
 use crate::errors::{self, Failure};
 use crate::interpreter::machine::Object;
@@ -66,7 +66,7 @@ pub(super) unsafe extern "C" fn yieldpoint(ctx: *mut Context, _: u64, _: u64, fr
 /// # Safety
 /// `frame` is the frame pointer of the code that stands at `place`.
 unsafe fn ended_path(vm: &Machinery, place: u64, frame: *const u64) -> u64 {
-    let object = vm.compiled.map.get(CodeId((place >> 32) as u32));
+    let object = vm.compiled.map.at(place);
     let ended =
         object.and_then(|object| Some((object.tables.path_register, object.site(place as u32).path?)));
     let Some((register, PathEnd { number, next })) = ended else { return NO_PATH };

@@ -139,7 +139,7 @@ pub unsafe fn drop_activations(
     crossing: *const Crossing,
 ) {
     if let Position::Compiled(_, place) = position
-        && let Some(object) = map.get(CodeId((place >> 32) as u32))
+        && let Some(object) = map.at(place)
     {
         profiling.ended(object.id, object.site(place as u32), Lost::ThreadEnd);
     }

@@ -509,12 +509,12 @@ pub(crate) fn method_code(vm: &Machinery, function: FunctionId) -> *const u8 {
 
 /// Is the code of a place still valid.
 pub(super) fn is_valid(vm: &Machinery, place: u64) -> bool {
-    vm.compiled.map.get(CodeId((place >> 32) as u32)).is_some_and(|object| object.valid)
+    vm.compiled.map.at(place).is_some_and(|object| object.valid)
 }
 
 /// Has the code of a place been replaced by code at a higher level.
 pub(super) fn is_superseded(vm: &Machinery, place: u64) -> bool {
-    vm.compiled.map.get(CodeId((place >> 32) as u32)).is_some_and(|object| object.superseded)
+    vm.compiled.map.at(place).is_some_and(|object| object.superseded)
 }
 
 /// Stress: is it time to leave compiled code at a yieldpoint.

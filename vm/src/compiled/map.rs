@@ -131,7 +131,12 @@ impl CodeMap {
         self.objects.get(id.0 as usize)?.as_deref()
     }
 
-    /// The same, to be changed.
+    /// The piece of a place in code: a number of the piece in the high half, and that of a site in the low one.
+    pub fn at(&self, place: u64) -> Option<&CodeObject> {
+        self.get(CodeId((place >> 32) as u32))
+    }
+
+    /// A piece by its number, to be changed.
     pub fn get_mut(&mut self, id: CodeId) -> Option<&mut CodeObject> {
         self.objects.get_mut(id.0 as usize)?.as_deref_mut()
     }

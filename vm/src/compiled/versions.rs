@@ -13,7 +13,7 @@ use crate::vm::Machinery;
 impl CompiledState {
     /// Is the code of a place the second version of its kind.
     pub(crate) fn is_marked(&self, place: u64) -> bool {
-        self.map.get(CodeId((place >> 32) as u32)).is_some_and(|object| object.marked)
+        self.map.at(place).is_some_and(|object| object.marked)
     }
 
     /// Is there a second version of a piece of code, made later: as good as the first, and for the same past.

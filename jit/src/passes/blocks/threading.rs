@@ -65,14 +65,9 @@ pub fn free_parameters(region: &mut Region, shape: &Shape) -> bool {
 }
 
 fn is_decided_by_some_edge(region: &Region, shape: &Shape, block: BlockId, decision: &Decision) -> bool {
-    let params = &region.block(block).params;
     shape.graph.predecessors(block).any(|from| {
-        let mut targets = region.block(from).end.targets().filter(|target| target.block == block);
-        targets.any(|target| {
-            let given =
-                |value| params.iter().position(|&param| param == value).map_or(value, |at| target.args[at]);
-            decision.given(region, given).is_some()
-        })
+        let mut edges = region.block(from).end.targets().filter(|edge| edge.block == block);
+        edges.any(|edge| decision.given(region, |value| region.given(edge, value)).is_some())
     })
 }
 
@@ -91,23 +86,14 @@ impl Users {
         let mut users: HashMap<Value, SmallVec<[User; 4]>> =
             values.map(|&value| (value, SmallVec::new())).collect();
         for &block in shape.graph.reverse_postorder() {
-            let mut uses = |value: Value, by_caller: bool| {
+            region.uses(block, |value, by_caller| {
                 let user = User { block, by_caller };
                 if let Some(users) = users.get_mut(&value)
                     && !users.contains(&user)
                 {
                     users.push(user);
                 }
-            };
-            let of = region.block(block);
-            of.nodes.iter().flat_map(|&node| &region.node(node).args).for_each(|&arg| uses(arg, false));
-            of.end.values(|value| uses(value, false));
-            let states = of.nodes.iter().filter_map(|&node| region.node(node).state).chain(of.end.state());
-            for state in states {
-                for (id, frame) in region.frames(state) {
-                    frame.registers.iter().for_each(|&(_, value)| uses(value, id != state));
-                }
-            }
+            });
         }
         Users(users)
     }

@@ -3,7 +3,7 @@
 use crate::build;
 use crate::hierarchy::Hierarchy;
 use crate::instrument;
-use crate::ir::{self, Op, Region, RegionEntry, Terminator};
+use crate::ir::{self, Op, Region, RegionEntry, Shape, Terminator};
 use crate::lower::{self, Layout, Lowered, Target};
 use crate::options::Options;
 use crate::passes::{self, Input, Notes};
@@ -196,27 +196,28 @@ impl Jit {
         }
     }
 
-    /// Puts in what profilers want to count, if they want anything.
+    /// Puts in what profilers want to count, if they want anything; and the region's shape, if that is known afterwards.
     fn instrument(
         &self,
         region: &mut Region,
         request: &Request,
         look: &mut dyn FnMut(&'static str, &Region),
-    ) -> Result<Option<Instrumented>, String> {
+    ) -> Result<(Option<Instrumented>, Option<Shape>), String> {
         let model = self.model_for(request);
         let wanted = &model.instrumentation;
         let Some(counters) = model.counters.as_ref().filter(|_| wanted.is_needed()) else {
-            return Ok(None);
+            return Ok((None, None));
         };
         let receivers =
             if model.watched { instrument::receivers::outcomes(region, &self.program) } else { Vec::new() };
-        let mut instrumented = instrument::run(region, &self.program, wanted, counters, request.code.0)?;
+        let (mut instrumented, shape) =
+            instrument::run(region, &self.program, wanted, counters, request.code.0)?;
         if let Some(paths) = &mut instrumented.paths {
             paths.receivers = receivers;
         }
         self.verify(region, &(self.options)(request.level), INSTRUMENT)?;
         look(INSTRUMENT, region);
-        Ok(Some(instrumented))
+        Ok((Some(instrumented), shape))
     }
 
     /// The virtual machine.
@@ -246,12 +247,13 @@ impl Jit {
             last = thread_time();
         };
         let mut region = self.region(request, profile, &mut notes, &mut look)?;
-        let mut instrumented = self.instrument(&mut region, request, &mut look)?;
+        let (mut instrumented, shape) = self.instrument(&mut region, request, &mut look)?;
         watch.finished(&region);
         let start = thread_time();
         let (code, frontend) = (request.code.0, self.target.frontend());
         let model = self.model_for(request);
-        let lowered = lower::lower(&region, &self.program, model, code, frontend, profile.order())?;
+        let shape = shape.unwrap_or_else(|| region.shape());
+        let lowered = lower::lower(&region, shape, &self.program, model, code, frontend, profile.order())?;
         steps.push(("lower", thread_time().saturating_sub(start)));
         watch.lowered(&region, &lowered);
         let start = thread_time();

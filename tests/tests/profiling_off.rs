@@ -135,6 +135,7 @@ impl Twice {
         let region = self.bare.region(request, profile, &mut Notes::default(), &mut |_, _| {})?;
         let lowered = lower(
             &region,
+            region.shape(),
             &self.program,
             self.bare.model(),
             request.code.0,

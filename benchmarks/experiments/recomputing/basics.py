@@ -33,6 +33,10 @@ class Cell:
         """Are these words of its commands, one after the other."""
         return f" {words} " in f" {self.commands} "
 
+    def has_flag(self, flag):
+        """Does its last command have this flag."""
+        return f" {flag} " in self.commands.split(" && ")[-1]
+
     def number(self, name):
         """A number of its outcome."""
         if name not in self.outcome["numbers"]:
@@ -133,6 +137,11 @@ def student(freedom):
 def above_one(cells, name="overhead"):
     """The geometric mean of the ratios of cells, in percent above 1, with its interval."""
     return mean_ratio([cell.rounds(name) for cell in cells])
+
+
+def above_one_over(cells, name="overhead"):
+    """The same of cells of which several measure a program with what chance chose: of each the mean counts."""
+    return mean_ratio([[mean(cell.rounds(name)) for cell in own] for own in by_program(cells).values()])
 
 
 def mean_ratio(rounds):

@@ -16,6 +16,7 @@
 
 pub mod catalogue;
 pub mod cell;
+pub mod groups;
 pub mod papers;
 pub mod plan;
 pub mod reduce;

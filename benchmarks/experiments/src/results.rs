@@ -54,8 +54,25 @@ impl<'a> Results<'a> {
     /// The ratio whose logarithm each round of an `overhead` cell gives under this name; `stream` tells programs apart that are to be
     /// averaged.
     pub fn ratio(&self, cell: &Cell, name: &str, stream: u64) -> Option<LogRatio> {
+        Some(LogRatio::over_rounds(self.logarithms(cell, name)?, stream))
+    }
+
+    /// The same of what was measured several times, each time with another choice that chance made: of each cell the mean counts.
+    pub fn ratio_over(&self, cells: &[Cell], name: &str, stream: u64) -> Option<LogRatio> {
+        let means: Vec<f64> =
+            cells.iter().map(|cell| self.mean_logarithm(cell, name)).collect::<Option<_>>()?;
+        (!means.is_empty()).then(|| LogRatio::over_rounds(&means, stream))
+    }
+
+    /// The logarithm of such a ratio, without an interval.
+    pub fn mean_logarithm(&self, cell: &Cell, name: &str) -> Option<f64> {
+        mean(self.logarithms(cell, name)?)
+    }
+
+    /// Of each round of an `overhead` cell; there is at least one.
+    fn logarithms(&self, cell: &Cell, name: &str) -> Option<&'a [f64]> {
         let rounds = self.outcome(cell)?.samples.get(name)?;
-        (!rounds.is_empty()).then(|| LogRatio::over_rounds(rounds, stream))
+        (!rounds.is_empty()).then_some(rounds.as_slice())
     }
 }
 

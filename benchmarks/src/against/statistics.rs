@@ -82,9 +82,9 @@ impl LogRatio {
     }
 }
 
-/// The quantile of Student's t distribution; from the 11th degree of freedom on by the first terms of its expansion, which
-/// are good to three digits.
-fn student(freedom: usize) -> f64 {
+/// The quantile of Student's t distribution that leaves a fortieth above it; from the 11th degree of freedom on by the first
+/// terms of its expansion, which are good to three digits.
+pub fn student(freedom: usize) -> f64 {
     let (z, v) = (NORMAL, freedom as f64);
     match freedom {
         0..=10 => STUDENT[freedom.max(1) - 1],

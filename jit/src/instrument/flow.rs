@@ -66,11 +66,6 @@ impl Flow {
         self.blocks[block.index()]
     }
 
-    /// The outcome of a source branch that an edge is.
-    pub fn branch(&self, edge: Edge) -> SourceArm {
-        self.arms[edge.from.index()].get(edge.arm.index()).copied().flatten()
-    }
-
     /// All edges that are outcomes of source branches.
     pub fn branch_arms(&self) -> impl Iterator<Item = (Edge, BranchArm)> + '_ {
         self.arms.iter().enumerate().flat_map(|(from, arms)| {

@@ -30,7 +30,7 @@ mod register;
 mod trace;
 
 use crate::frequency::Frequencies;
-use crate::ir::{BlockId, Op, Region, YieldKind};
+use crate::ir::{BlockId, Op, Region, Shape, YieldKind};
 use edges::Edges;
 use flow::Flow;
 use holloway_bytecode::Program;
@@ -40,18 +40,20 @@ use holloway_vm::profiling::{CounterNumbers, Instrumentation, Instrumented, Path
 /// Why a region cannot be counted: it stays interpreted.
 const EXHAUSTED: &str = "there are no more counters for profiles";
 
-/// Puts in what is wanted and says what the counts will mean. `version` is the number of the code.
+/// Puts in what is wanted and says what the counts will mean; and the shape of the region, if it is what it was before. `version` is the
+/// number of the code.
 pub fn run(
     region: &mut Region,
     program: &Program,
     wanted: &Instrumentation,
     counters: &CounterNumbers,
     version: u32,
-) -> Result<Instrumented, String> {
+) -> Result<(Instrumented, Option<Shape>), String> {
     let mut shape = region.shape();
     if region.clear_outside(&shape.graph) {
         shape = region.shape();
     }
+    let blocks = region.blocks.len();
     let frequencies = Frequencies::of(region, &shape);
     let passed = if wanted.calls_on_paths { calls::passed(region) } else { Vec::new() };
     let flow = Flow::of(region, &shape, &frequencies);
@@ -66,8 +68,7 @@ pub fn run(
     };
     edges.place(region);
     if let (Some(PathInstrumentation { traced: true, .. }), Some(paths)) = (&wanted.paths, &mut paths) {
-        trace::instrument(region, flow.blocks(), &paths.dag);
-        paths.outcomes = flow.branch_arms().collect();
+        trace::instrument(region, flow.blocks(), paths.dag.get());
     }
     if let Some(paths) = &mut paths {
         paths.calls = passed;
@@ -84,7 +85,9 @@ pub fn run(
     if wanted.marks_calls() && calls.is_none() {
         calls::clear_marks(region);
     }
-    Ok(Instrumented { edges: counted, paths, calls, caches, branches: None })
+    // What is put in goes other ways only through blocks of its own.
+    let shape = (region.blocks.len() == blocks).then_some(shape);
+    Ok((Instrumented { edges: counted, paths, calls, caches, branches: None }, shape))
 }
 
 /// An edge of the region in the words of the profilers: their blocks have the same numbers.

@@ -21,7 +21,7 @@ use crate::passes::edit::Constants;
 use holloway_bytecode::FunctionId;
 use holloway_profilers::VersionId;
 use holloway_profilers::kblpp::NodeLayout;
-use holloway_profilers::paths::{Cut, Options, PathDag, Plan};
+use holloway_profilers::paths::{Cut, LateDag, Options, Plan};
 use holloway_profilers::windows::WindowNumbers;
 use holloway_vm::profiling::{
     CounterNumbers, MOST_IN_ARRAY, PathInstrumentation, PathTableCells, Roots, Storage, UNSURE, VersionPaths,
@@ -53,7 +53,6 @@ pub fn instrument(
         }
         options.limit /= 4;
     };
-    let dag = PathDag::new(&plan, VersionId(version), |edge| flow.branch(edge));
     let places = region.block_ids().map(|block| place(region, block)).collect();
     let roots = if wanted.forest {
         let count = plan.paths().next_power_of_two().min(Roots::MOST) as u32;
@@ -79,10 +78,9 @@ pub fn instrument(
     let (constants, later) = (Constants::new(), later(region, &plan));
     Register { plan: &plan, flow, wanted, counters, table, constants, roots, windows, later }
         .thread(region, edges);
-    let outcomes = Vec::new();
     let calls = Vec::new();
     Ok(VersionPaths {
-        dag,
+        dag: LateDag::new(plan, VersionId(version), flow.branch_arms().collect()),
         counters,
         table,
         roots,
@@ -93,7 +91,6 @@ pub fn instrument(
         added_ends,
         calls,
         receivers: Vec::new(),
-        outcomes,
     })
 }
 

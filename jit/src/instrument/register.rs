@@ -25,6 +25,7 @@ use super::{edge, yieldpoint};
 use crate::ir::{BlockId, Op, Region, Terminator, YieldKind};
 use holloway_profilers::Edge;
 use holloway_profilers::paths::{Action, Placement, Plan};
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
 /// What an addition with a block of its own costs, where one without costs 2.
@@ -88,6 +89,11 @@ fn end_of(block: BlockId) -> Point {
     2 * block.index() + 1
 }
 
+/// Is it a call. Yieldpoints, which are mostly not taken, are none here.
+fn calls(op: Op) -> bool {
+    op.is_call() && !matches!(op, Op::Yieldpoint(_))
+}
+
 /// A way from point to point, on which the number grows by a value.
 struct Way {
     from: Point,
@@ -109,6 +115,8 @@ struct Ways<'a> {
     plan: &'a Plan,
     /// May yieldpoints set the register.
     resets: bool,
+    /// Is there any call.
+    calls: bool,
     order: &'a [BlockId],
     /// By block: where it is in that order.
     positions: Vec<u32>,
@@ -137,13 +145,15 @@ impl<'a> Ways<'a> {
             flow,
             plan,
             resets,
+            calls: resets
+                && region.blocks.iter().flat_map(|block| &block.nodes).any(|&node| calls(region.op(node))),
             order,
             positions,
             numbers: vec![None; points],
             origins: vec![None; points],
             set: vec![false; points],
-            ways: Vec::new(),
-            told: Vec::new(),
+            ways: Vec::with_capacity(points),
+            told: Vec::with_capacity(region.blocks.len()),
         }
     }
 
@@ -170,7 +180,7 @@ impl<'a> Ways<'a> {
     /// Goes through a block and along the edges out of it.
     fn go_on(&mut self, block: BlockId, begin: Number) {
         let (from, to) = (begin_of(block), end_of(block));
-        let targets: Vec<BlockId> =
+        let targets: SmallVec<[BlockId; 2]> =
             self.region.block(block).end.targets().map(|target| target.block).collect();
         let all = self.flow.block(block);
         let cut = self.plan.cut(holloway_profilers::BlockId(block.0));
@@ -222,6 +232,9 @@ impl<'a> Ways<'a> {
 
     /// Which part of the paths from a block on has a call before it ends.
     fn calling(&self, from: BlockId) -> f64 {
+        if !self.calls {
+            return 0.0;
+        }
         let mut calling = 0.0;
         let mut parts = BTreeMap::from([(self.positions[from.index()], 1.0)]);
         while let Some((position, part)) = parts.pop_first() {
@@ -232,7 +245,6 @@ impl<'a> Ways<'a> {
                 at if cut => at.unwrap_or(0),
                 _ => found.nodes.len(),
             };
-            let calls = |op: Op| op.is_call() && !matches!(op, Op::Yieldpoint(_));
             if found.nodes[..until].iter().any(|&node| calls(self.region.op(node))) {
                 calling += part;
             } else if !cut && !matches!(found.end, Terminator::Return(_)) {
@@ -295,7 +307,7 @@ impl<'a> Ways<'a> {
 
     /// What is executed, if so much is more at each point.
     fn placed(&self, more: &mut Differences) -> Placed {
-        let mut placed = Placed::default();
+        let mut placed = Placed { begins: Vec::with_capacity(self.region.blocks.len()), ..Placed::default() };
         let unsure = self.unsure();
         for block in self.region.block_ids() {
             let begin = begin_of(block);

@@ -139,9 +139,10 @@ pub(super) struct Lowering<'a, 'b> {
     pub refusal: Option<Refusal>,
 }
 
-/// Lowers a region.
+/// Lowers a region, whose shape this is.
 pub fn lower(
     region: &Region,
+    shape: Shape,
     program: &Program,
     model: &Model,
     code: u32,
@@ -154,7 +155,7 @@ pub fn lower(
     let mut builder = FunctionBuilder::new(&mut function, &mut context);
     let blocks: Vec<clif::Block> = region.block_ids().map(|_| builder.create_block()).collect();
     let zero = clif::Value::from_u32(0);
-    let shape = region.shape();
+    debug_assert_eq!(shape.graph.reverse_postorder(), region.graph().reverse_postorder());
     let counts = |&value: &Value| matches!(region.op(value), Op::Count(_) | Op::CountKept(_));
     let counts_edges =
         model.instrumentation.edges && region.blocks.iter().flat_map(|block| &block.nodes).any(counts);

@@ -16,7 +16,7 @@
 //!   paths, `numbering` assigns the values: together they are [`Plan::new`].
 //! * [`Plan`] says what each edge and each cut block does to `r`. It is all that a code generator needs.
 //! * [`PathDag`] is the record that turns numbers, also those of paths that are still being run, back into edges.
-//!   [`DecodeCache`] does so once for each number.
+//!   [`DecodeCache`] does so once for each number, and [`LateDag`] makes the record when it is first needed.
 //! * [`Simulator`] runs a plan on a walk, without any machine. [`CutGraph`] is the slow, obvious twin of all this.
 //!
 //! Words: a **cut** is where one path ends and the next begins. At a *cut edge* (back-edge mode) both happen on the
@@ -43,6 +43,7 @@
 mod cache;
 mod cuts;
 mod dag;
+mod late;
 mod limit;
 mod naive;
 mod numbering;
@@ -53,6 +54,7 @@ mod simulate;
 pub use cache::DecodeCache;
 pub use cuts::{Cut, headers};
 pub use dag::{DagEdge, DagNode, EdgeKind, NodeId, PathDag, Place};
+pub use late::LateDag;
 pub use limit::{DEFAULT_LIMIT, GREATEST_LIMIT};
 pub use naive::CutGraph;
 pub use path::{Begin, End, Path};

@@ -236,7 +236,8 @@ impl Profiling {
         let (mut paths, mut passes) = (Vec::new(), BTreeMap::new());
         for PathCount { version, path, count } in self.samples.paths().iter() {
             let known = self.versions.get(&version.0).and_then(|code| code.instrumented.paths.as_ref());
-            let Some((known, path)) = known.and_then(|known| Some((known, known.dag.decode(path)?))) else {
+            let Some((known, path)) = known.and_then(|known| Some((known, known.dag.get().decode(path)?)))
+            else {
                 continue;
             };
             let mut calls = Vec::new();

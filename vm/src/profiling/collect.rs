@@ -166,11 +166,11 @@ impl Profiling {
                 function: version.function,
                 entry: version.entry,
                 level: version.level,
-                dag: paths.map(|paths| paths.dag.clone()),
+                dag: paths.map(|paths| paths.dag.get().clone()),
                 places: paths.map_or_else(Vec::new, |paths| paths.places.clone()),
                 additions: paths.map_or(0, |paths| paths.additions),
                 added_ends: paths.map_or(0, |paths| paths.added_ends),
-                outcomes: paths.map_or_else(Vec::new, |paths| paths.outcomes.clone()),
+                outcomes: paths.map_or_else(Vec::new, |paths| paths.dag.outcomes().to_vec()),
             }
         };
         self.versions.iter().map(of).collect()

@@ -8,7 +8,7 @@ use holloway_bytecode::FunctionId;
 use holloway_profilers::calls::{CallEdge, CallSite};
 use holloway_profilers::edges::SparseCounters;
 use holloway_profilers::kblpp::K;
-use holloway_profilers::paths::{PathDag, Placement};
+use holloway_profilers::paths::{LateDag, Placement};
 use holloway_profilers::windows::WindowNumbers;
 use holloway_profilers::{BlockId, BranchArm, Edge, MethodId, PathNumber};
 
@@ -233,7 +233,7 @@ pub struct VersionEdges {
 #[derive(Clone, PartialEq, Debug)]
 pub struct VersionPaths {
     /// What a number means.
-    pub dag: PathDag,
+    pub dag: LateDag,
     /// The first of the counters, one for each path, if they are counted that way.
     pub counters: Option<u32>,
     /// The first of the [`PathTableCells`], if they are counted in a hash table.
@@ -254,6 +254,4 @@ pub struct VersionPaths {
     pub calls: Vec<BlockCall>,
     /// What calls through tables reach, if code follows the program.
     pub receivers: Vec<ReceiverOutcome>,
-    /// Which edges are which outcomes of branches, if steps are traced.
-    pub outcomes: Vec<(Edge, BranchArm)>,
 }

@@ -330,14 +330,15 @@ impl Profiling {
     fn record(&mut self, version: VersionId, path: PathNumber) {
         let versions = &self.versions;
         let mut decode = |version: VersionId, path: PathNumber, out: &mut Vec<BranchArm>| {
-            let path = paths_of(versions, version).and_then(|paths| paths.dag.decode(path));
+            let path = paths_of(versions, version).and_then(|paths| paths.dag.get().decode(path));
             out.extend(path.into_iter().flat_map(|path| path.branches));
         };
         self.samples.record(version, path, &mut decode);
         if let Some(recent) = &mut self.recent {
             recent.record(version, path, || {
                 let paths = paths_of(versions, version);
-                let Some((paths, path)) = paths.and_then(|paths| Some((paths, paths.dag.decode(path)?)))
+                let Some((paths, path)) =
+                    paths.and_then(|paths| Some((paths, paths.dag.get().decode(path)?)))
                 else {
                     return Vec::new();
                 };

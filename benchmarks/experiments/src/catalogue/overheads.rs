@@ -6,6 +6,7 @@ use crate::reduce::Reduction;
 use crate::report::model::{Chart, Figure, Measured, Series, Unit};
 use crate::results::{Results, above_one, mean_above_one};
 use crate::verdict::shown;
+use holloway_benchmarks::against::statistics::LogRatio;
 
 /// What headlines hang on: a quick run measures it for longer.
 const HEADLINES: [&str; 2] =
@@ -40,8 +41,8 @@ fn of_seconds(plan: &Plan, program: &str, flags: &str, seconds: u32) -> Cell {
     let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };
     let line =
         format!("overhead {program} {flags}{size} --no-counts --max-time {seconds}s{order} --json {RESULT}");
-    // What comes before the first round takes less than a second, and the last one goes beyond the time.
-    Cell::timed(Reduction::Overhead, &[&line], f64::from(seconds) + 0.7)
+    // What comes before the first round takes less than half a second, and the last one goes beyond the time.
+    Cell::timed(Reduction::Overhead, &[&line], f64::from(seconds) + 0.4)
 }
 
 /// A cell of which only the counts are wanted, which are the same however long is measured.
@@ -66,12 +67,20 @@ pub struct Costs {
 impl Costs {
     /// What the cells for these programs came to.
     pub fn of(results: &Results<'_>, programs: &[&str], cell: impl Fn(&str) -> Cell) -> Costs {
+        Costs::from(programs, |program, name, stream| results.ratio(&cell(program), name, stream))
+    }
+
+    /// The same of several cells for each program, which differ by what chance chose: an interval says how far another choice may be.
+    pub fn over(results: &Results<'_>, programs: &[&str], cells: impl Fn(&str) -> Vec<Cell>) -> Costs {
+        Costs::from(programs, |program, name, stream| results.ratio_over(&cells(program), name, stream))
+    }
+
+    fn from(programs: &[&str], ratio: impl Fn(&str, &str, u64) -> Option<LogRatio>) -> Costs {
         let mut all = Costs { each: Vec::new(), again: Vec::new(), mean: None, again_mean: None };
         let (mut ratios, mut agains) = (Vec::new(), Vec::new());
         for (stream, &program) in (1..).zip(programs) {
-            let cell = cell(program);
-            let both = (results.ratio(&cell, "overhead", stream), results.ratio(&cell, "again", stream));
-            if let (Some(ratio), Some(again)) = both {
+            let both = ["overhead", "again"].map(|name| ratio(program, name, stream));
+            if let [Some(ratio), Some(again)] = both {
                 all.each.push((program.into(), above_one(ratio.interval())));
                 all.again.push((program.into(), above_one(again.interval())));
                 ratios.push(ratio);

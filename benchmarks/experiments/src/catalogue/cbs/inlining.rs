@@ -2,11 +2,14 @@
 //! inlined by them, measured against other code of the same program.
 //!
 //! A cell measures how much *more* time the code of the base takes: its `overhead` is the speed-up, and what it calls profiled is the base.
+//!
+//! What is inlined hangs on chance: an edge at the line between two sizes is above it by one sample and below it by the next, and one method
+//! that is inlined, or not, makes some percent of difference. So the calls are sampled several times, with ticks at other moments, and each
+//! time the code is measured against the other; a program's speed-up is the mean, and its interval says how far other samples may be.
 
-use crate::catalogue::accuracies;
 use crate::catalogue::overheads::{COMPILING, Costs, seconds};
 use crate::cell::{Cell, RESULT};
-use crate::plan::Plan;
+use crate::plan::{Mode, Plan};
 use crate::reduce::Reduction;
 use crate::report::model::Measured;
 use crate::results::Results;
@@ -38,6 +41,34 @@ pub fn names(plan: &Plan) -> Vec<&'static str> {
     )
 }
 
+/// About how often an iteration comes to a yieldpoint at the lowest level: with its usual work, and with a size that is enough for a quick
+/// run where a program repeats something short.
+const YIELDPOINTS: [(&str, u32, Little); 9] = [
+    ("richards", 4_930_000, None),
+    ("deltablue", 6_350_000, Some(("1000", 1_290_000))),
+    ("json", 1_890_000, None),
+    ("cd", 2_230_000, Some(("quick", 92_000))),
+    ("havlak", 42_000_000, None),
+    ("raytracer", 26_500_000, None),
+    ("storage", 1_500_000, None),
+    (COMPILER, 41_000_000, Some(("quick", 70_000))),
+    ("tracer", 78_700_000, Some(("quick", 30_000))),
+];
+
+/// A size that is enough for a quick run, and its yieldpoints.
+type Little = Option<(&'static str, u32)>;
+
+/// As many ticks as the paper's short runs had: later ones find no other code to be made.
+const TICKS: u32 = 500;
+
+/// The fewest yieldpoints between two ticks: a window of samples is over by then.
+const CLOSEST: u32 = 2_000;
+
+/// How often the calls are sampled.
+fn samples(plan: &Plan) -> u32 {
+    plan.pick(3, 6)
+}
+
 /// The program that stands for `javac`.
 pub const COMPILER: &str = "compiler";
 
@@ -65,55 +96,88 @@ impl Choice {
     }
 }
 
-/// How much faster a program is with one choice than with the other.
-pub fn cell(plan: &Plan, program: &str, choice: Choice, base: Choice) -> Cell {
-    comparing(plan, program, choice, base, "")
+/// How much faster a program is with one choice than with the other: a cell for each time that calls are sampled.
+pub fn of_samples(plan: &Plan, program: &str, choice: Choice, base: Choice) -> Vec<Cell> {
+    let all = samples(plan);
+    let milliseconds = plan.trials.map_or(plan.pick(500, 3_500), |trials| trials.clamp(1, 600) * 1_000 / all);
+    let time = (format!(" --max-time {}ms", milliseconds.max(500)), f64::from(milliseconds) / 1e3);
+    (0..all).map(|sample| comparing(plan, program, (choice, base), sample, &time)).collect()
 }
 
 /// What its compilation takes with either.
 pub fn compiling(plan: &Plan, program: &str, choice: Choice, base: Choice) -> Cell {
-    comparing(plan, program, choice, base, COMPILING)
+    let seconds = seconds(plan, 1);
+    let time = (format!("{COMPILING} --max-time {seconds}s"), f64::from(seconds));
+    comparing(plan, program, (choice, base), 0, &time)
 }
 
-fn comparing(plan: &Plan, program: &str, choice: Choice, base: Choice, more: &str) -> Cell {
-    let seconds = seconds(plan, 1);
-    // Whoever repeats something short can be measured with little of it.
-    let is_long = ["deltablue", COMPILER, "cd", "havlak", "tracer"].contains(&program);
-    let size = if is_long { plan.pick("quick", "default") } else { "default" };
-    // As many ticks as the paper's short runs had: later ones find no other code to be made.
-    let yieldpoints = accuracies::RUNS.iter().find(|of| of.0 == program).map_or(1_000_000, |of| of.1);
-    let every = if size == "quick" { 2000 } else { yieldpoints / 100 };
-    let mut commands = Vec::new();
-    let mut flags = |choice: Choice, prefix: &str, file: &str| match choice.profiler {
-        None => format!("{prefix}inline {}", choice.inliner),
-        Some(profiler) => {
-            commands.push(format!(
-                "bench {program} --size {size} --iterations 5 --tier o0 --timer virtual:{every} \
-                 --profile {profiler} --profile-out @{file}"
-            ));
-            format!("{prefix}inline {} {prefix}inline-profile cbs=@{file}", choice.inliner)
-        }
+/// With the calls that one of several runs sampled; `time` has flags, and how many seconds it takes.
+fn comparing(
+    plan: &Plan,
+    program: &str,
+    (choice, base): (Choice, Choice),
+    sample: u32,
+    time: &(String, f64),
+) -> Cell {
+    let (usual, little) =
+        YIELDPOINTS.iter().find(|of| of.0 == program).map_or((1_000_000, None), |of| (of.1, of.2));
+    let (size, yieldpoints) = match little {
+        Some(little) if plan.mode == Mode::Quick => little,
+        _ => ("default", usual),
     };
-    let both = [flags(base, "--", "base.json"), flags(choice, "--vs-", "choice.json")].join(" ");
+    let iterations = (TICKS * CLOSEST).div_ceil(yieldpoints);
+    // Other ticks, which hit other calls.
+    let drawn = u64::from(sample) + 10 * (plan.seed % 10);
+    let every = u64::from(yieldpoints * iterations / TICKS) + 13 * drawn;
+    // Both may have the calls of one run.
+    let mut collected: Vec<&str> = Vec::new();
+    let mut commands = Vec::new();
+    let mut flags = |choice: Choice, prefix: &str| {
+        let Some(profiler) = choice.profiler else { return format!("{prefix}inline {}", choice.inliner) };
+        let number = collected.iter().position(|of| *of == profiler).unwrap_or_else(|| {
+            commands.push(format!(
+                "bench {program} --size {size} --iterations {iterations} --tier o0 --timer virtual:{every} \
+                 --profile {profiler} --profile-out @calls-{}.json",
+                collected.len()
+            ));
+            collected.push(profiler);
+            collected.len() - 1
+        });
+        format!("{prefix}inline {} {prefix}inline-profile cbs=@calls-{number}.json", choice.inliner)
+    };
+    let both = [flags(base, "--"), flags(choice, "--vs-")].join(" ");
     let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };
     commands.push(format!(
-        "overhead {program} {both}{more} --size {size} --no-counts --max-time {seconds}s{order} --json {RESULT}"
+        "overhead {program} {both} --size {size} --no-counts{}{order} --json {RESULT}",
+        time.0
     ));
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
-    let own = plan.pick(1.5, if is_long { 10.0 } else { 4.0 });
-    Cell::timed(Reduction::Overhead, &commands, f64::from(seconds) + own)
+    // So many runs at the lowest level, and what compiling takes.
+    let own = 0.8 + commands.len() as f64 * f64::from(yieldpoints * iterations) / 4e7;
+    Cell::timed(Reduction::Overhead, &commands, time.1 + own)
 }
 
 /// The speed-ups of all programs.
 pub fn speedups(plan: &Plan, results: &Results<'_>, names: &[&str], choice: Choice, base: Choice) -> Costs {
-    Costs::of(results, names, |name| cell(plan, name, choice, base))
+    Costs::over(results, names, |name| of_samples(plan, name, choice, base))
+}
+
+/// The speed-up of a program by each of the samples, in percent.
+pub fn by_sample(
+    plan: &Plan,
+    results: &Results<'_>,
+    program: &str,
+    (choice, base): (Choice, Choice),
+) -> Option<Vec<f64>> {
+    let percent = |cell: &Cell| Some((results.mean_logarithm(cell, "overhead")?.exp() - 1.0) * 100.0);
+    of_samples(plan, program, choice, base).iter().map(percent).collect()
 }
 
 /// The cells of it.
 pub fn cells(plan: &Plan, pairs: &[(Choice, Choice)]) -> Vec<Cell> {
     let names = names(plan);
     let of_pair = |&(choice, base): &(Choice, Choice)| {
-        names.iter().map(move |name| cell(plan, name, choice, base)).collect::<Vec<Cell>>()
+        names.iter().flat_map(|name| of_samples(plan, name, choice, base)).collect::<Vec<Cell>>()
     };
     pairs.iter().flat_map(of_pair).collect()
 }

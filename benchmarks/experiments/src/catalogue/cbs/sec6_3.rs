@@ -1,13 +1,14 @@
 //! Arnold and Grove 2005, section 6.3: among parameters that cost less than half a percent, it does not matter which.
 
 use super::fig5::of_new;
-use super::inlining::{self, CBS, COMPILER, noise, of};
+use super::inlining::{self, CBS, COMPILER};
 use crate::catalogue::overheads::{Costs, bars};
 use crate::catalogue::{Experiment, Findings};
+use crate::groups::Spread;
 use crate::plan::Plan;
-use crate::report::model::{Measured, Unit};
-use crate::results::{Results, exactly};
-use crate::verdict::{Bound, shown};
+use crate::report::model::Unit;
+use crate::results::Results;
+use crate::verdict::shown;
 
 pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     id: "cbs-sec6.3-insensitivity",
@@ -16,14 +17,18 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     says: &[
         "Among samples and strides that cost less than 0.5 %, the choice made no significant difference to the speed of inlined code; on javac 1 to 2 %.",
         "Here the new inliner gets the calls that six such configurations found (three when time is short), and each code is measured against that of static \
-         heuristics. What a program's speed-ups differ by is compared with what the same machine differs by.",
+         heuristics. Code by two runs with the same parameters differs, too, as what is sampled is chance; so each has several runs, and an analysis of variance asks whether speed-ups of different \
+         parameters differ by more than those of the same. It is asked of all programs at once: each may differ by chance, and must be less likely to than once in twenty times by as many as there are.",
     ],
     cells: |plan| points(plan).iter().flat_map(|of| inlining_cells(plan, of.1)).collect(),
     conclude,
 };
 
-/// Noise that is wider, in percent, hides what is looked for.
+/// Percent: chance that makes more of a difference between two configurations hides what is looked for.
 const WIDEST: f64 = 5.0;
+
+/// Percent: less was found on javac, and called small.
+const SMALL: f64 = 2.0;
 
 /// The first is that of figure 5.
 const POINTS: [(&str, &str); 6] = [
@@ -45,48 +50,41 @@ fn names(plan: &Plan) -> Vec<&'static str> {
 
 fn inlining_cells(plan: &Plan, profiler: &'static str) -> Vec<crate::cell::Cell> {
     let (choice, base) = of_new(profiler);
-    names(plan).into_iter().map(|name| inlining::cell(plan, name, choice, base)).collect()
+    names(plan).into_iter().flat_map(|name| inlining::of_samples(plan, name, choice, base)).collect()
+}
+
+/// By how much the speed-ups of a program differ between parameters.
+fn spread(plan: &Plan, results: &Results<'_>, name: &str) -> Option<Spread> {
+    let of_point = |of: &(&str, &'static str)| inlining::by_sample(plan, results, name, of_new(of.1));
+    Spread::of(&points(plan).iter().map(of_point).collect::<Option<Vec<_>>>()?)
 }
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let names = names(plan);
-    let all: Vec<(&str, Costs)> = points(plan)
-        .iter()
-        .map(|(point, profiler)| {
-            let (choice, base) = of_new(profiler);
-            (*point, inlining::speedups(plan, results, &names, choice, base))
-        })
-        .collect();
     for name in &names {
-        let values: Option<Vec<f64>> = all.iter().map(|(_, costs)| Some(of(costs, name)?.value)).collect();
-        let spread = values.map(|values| {
-            let most = values.iter().copied().fold(f64::MIN, f64::max);
-            most - values.iter().copied().fold(f64::MAX, f64::min)
-        });
-        // Two ends of noise: one measurement may be as far up as the other is down.
-        let noises: Option<Vec<f64>> = all.iter().map(|(_, costs)| noise(costs, name)).collect();
-        let band = noises.map(|noises| 2.0 * noises.into_iter().fold(0.0, f64::max));
-        if *name == COMPILER {
-            let spread = spread.zip(band).map(|(spread, band)| Measured {
-                interval: Some((spread - band, spread + band)),
-                ..exactly(spread, Unit::Percent)
-            });
-            let what = "between the best and the worst parameters, compiler";
-            found.checks.number(what, "1 to 2 % on javac", Bound::at_most(2.0).resolution(WIDEST), spread);
-            continue;
-        }
-        let both = spread.zip(band);
+        let of_javac = *name == COMPILER;
+        let spread = spread(plan, results, name);
+        let is_small = |spread: &Spread| of_javac && spread.between <= SMALL;
         found.checks.shape(
             &format!("between the best and the worst parameters, {name}"),
-            "not significant",
-            "within what the same machine differs by, if that is no more than 5 %",
-            both.map(|(spread, band)| spread <= band && band <= WIDEST),
-            both.map_or("not measured".into(), |(spread, band)| {
-                let [spread, band] = [spread, band].map(|of| shown(of, Unit::Percent));
-                format!("{spread}, same machine twice up to {band}")
+            if of_javac { "1 to 2 % on javac" } else { "not significant" },
+            match of_javac {
+                false => "not significant, and what chance makes of two parameters at most 5 %",
+                true => "not significant or at most 2 %, and what chance makes of two parameters at most 5 %",
+            },
+            spread.map(|spread| {
+                (is_small(&spread) || !spread.is_significant(names.len())) && spread.chance <= WIDEST
+            }),
+            spread.map_or("not measured".into(), |of| {
+                let [between, chance] = [of.between, of.chance].map(|of| shown(of, Unit::Percent));
+                format!("{between}, chance makes {chance}; p = {:.3}", of.share)
             }),
         );
     }
+    let all = points(plan).iter().map(|(point, profiler)| {
+        let (choice, base) = of_new(profiler);
+        (*point, inlining::speedups(plan, results, &names, choice, base))
+    });
     let groups: Vec<String> = names.iter().map(|name| name.to_string()).collect();
     found.figures.push(bars(
         "speedup",
@@ -94,6 +92,6 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         "By the new inliner, from calls that were sampled with different parameters.",
         Unit::Percent,
         groups.clone(),
-        all.iter().map(|(point, costs)| costs.series(point, &groups)).collect(),
+        all.map(|(point, costs): (&str, Costs)| costs.series(point, &groups)).collect(),
     ));
 }

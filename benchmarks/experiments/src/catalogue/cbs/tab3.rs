@@ -52,7 +52,7 @@ fn costed(plan: &Plan) -> Vec<&'static str> {
 }
 
 fn cell(program: &str, ticks: u64) -> Cell {
-    accuracies::calls(program, "default", ticks, &PROFILERS.map(String::from), 1.2)
+    accuracies::calls(program, "default", ticks, &PROFILERS.map(String::from), 0.8)
 }
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {

@@ -28,7 +28,7 @@ pub fn cell(program: &str, k: u32) -> Cell {
     let line = format!(
         "bench {program} --iterations 2 --tier o2 --timer virtual:1000000 --profile kblpp:k={k} --profile-out {RESULT}"
     );
-    Cell::counting(Reduction::Forest, &[&line], 1.0)
+    Cell::counting(Reduction::Forest, &[&line], 0.4)
 }
 
 /// A long run with loops of many branches, with the largest k: in little time of `lzw`, as long as the paper's are in a night.

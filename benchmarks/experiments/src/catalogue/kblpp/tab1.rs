@@ -102,7 +102,7 @@ fn counted(program: &str, k: u32) -> Cell {
     let line = format!(
         "bench {program} --iterations 2 --tier o2 --timer virtual:1000000 --profile blpp:storage=hash --profile kblpp:k={k} --profile kroy:k={window} --profile-out {RESULT}"
     );
-    Cell::counting(Reduction::Windows, &[&line], 1.0)
+    Cell::counting(Reduction::Windows, &[&line], 0.4)
 }
 
 /// Numbers of the run that tells of a technique, by program.

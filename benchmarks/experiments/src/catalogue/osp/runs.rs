@@ -28,25 +28,25 @@ pub(super) const RUNS: [Run; 6] = [
     Run {
         program: "fft",
         paper: "FFT",
-        quick: ("--size 2097152 --iterations 1", 7.0),
+        quick: ("--size 2097152 --iterations 1", 4.5),
         full: ("--size 8388608 --iterations 1", 35.0),
     },
     Run {
         program: "heapsort",
         paper: "HeapSort",
-        quick: ("--size 1000000 --iterations 1", 8.0),
+        quick: ("--size 1000000 --iterations 1", 5.5),
         full: ("--size 1000000 --iterations 1", 8.0),
     },
     Run {
         program: "moldyn",
         paper: "MolDyn",
-        quick: ("--iterations 7", 6.0),
+        quick: ("--iterations 7", 4.0),
         full: ("--iterations 70", 60.0),
     },
     Run {
         program: "raytracer",
         paper: "RayTrace",
-        quick: ("--iterations 5", 5.0),
+        quick: ("--iterations 5", 3.5),
         full: ("--size 150 --iterations 2", 80.0),
     },
     Run {

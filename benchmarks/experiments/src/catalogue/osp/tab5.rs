@@ -36,7 +36,7 @@ fn sample(profiler: &str) -> Cell {
     let run = format!(
         "bench fft --size 2097152 --iterations 1 --tier o2 --profile subpaths --profile {profiler} --profile-out @profile.json"
     );
-    Cell::counting(Reduction::Numbers, &[&run, "profile accuracy @profile.json --json"], 8.0)
+    Cell::counting(Reduction::Numbers, &[&run, "profile accuracy @profile.json --json"], 5.0)
 }
 
 fn conclude(_: &Plan, results: &Results<'_>, found: &mut Findings) {

@@ -5,12 +5,10 @@ use crate::catalogue::accuracies::{self, Measure, means};
 use crate::catalogue::overheads::{bars, categories, paper_mean};
 use crate::catalogue::tables::table;
 use crate::catalogue::{Experiment, Findings};
-use crate::cell::Cell;
 use crate::papers;
 use crate::plan::Plan;
-use crate::reduce::Reduction;
 use crate::report::model::{self, Figure, Unit};
-use crate::results::{Results, exactly, median};
+use crate::results::{Results, exactly};
 use crate::verdict::{Bound, shown};
 
 pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
@@ -28,12 +26,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
          hardly at all, since what a window samples after its first path follows the execution. The paper's programs are larger than these.",
     ],
     cells: |plan| {
-        let clocked = clocked(plan).into_iter().flat_map(|name| {
-            let trials = trials(plan);
-            BY_CLOCK
-                .iter()
-                .flat_map(move |of| (1..=trials).map(move |trial| by_clock(plan, name, of.1, trial)))
-        });
+        let clocked = BY_CLOCK.iter().flat_map(|of| accuracy::by_clock(plan, of.1, trials(plan)));
         accuracy::cells(plan).into_iter().chain(clocked).collect()
     },
     conclude,
@@ -42,35 +35,9 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
 /// The bars by the clock.
 const BY_CLOCK: [(&str, &str); 2] = [CONFIGURATIONS[0], CONFIGURATIONS[1]];
 
-/// Programs that are run by the clock, and how many iterations last 500 ms while paths are counted.
-const CLOCKED: [(&str, u32); 6] =
-    [("richards", 160), ("json", 120), ("deltablue", 45), ("rules", 6), ("list", 520), ("compiler", 6)];
-
-fn clocked(plan: &Plan) -> Vec<&'static str> {
-    plan.programs(&["richards", "json", "deltablue", "rules"], &CLOCKED.map(|of| of.0))
-}
-
+/// So many runs of each.
 fn trials(plan: &Plan) -> u32 {
     plan.trials.unwrap_or(plan.pick(1, 10)).max(1)
-}
-
-/// As [`crate::catalogue::accuracies::paths`], with ticks of the clock: the paper's 20 ms in a full run.
-fn by_clock(plan: &Plan, program: &str, profiler: &str, trial: u32) -> Cell {
-    let iterations = CLOCKED.iter().find(|of| of.0 == program).map_or(100, |of| of.1) * plan.pick(1, 20);
-    let tick = plan.pick("1ms", "20ms");
-    let run = format!(
-        "bench {program} --iterations {iterations} --seed {trial} --tier o2 --timer wall:{tick} \
-         --profile blpp --profile {profiler} --profile-out @profile.json"
-    );
-    Cell::timed(Reduction::Numbers, &[&run, "profile accuracy @profile.json --json"], plan.pick(1.3, 13.0))
-}
-
-/// The score of a configuration by the clock: medians over trials.
-fn measured_by_clock(plan: &Plan, results: &Results<'_>, (name, profiler): (&'static str, &str)) -> Measure {
-    Measure::of(name, &clocked(plan), |program| {
-        let of = |trial| results.number(&by_clock(plan, program, profiler, trial), "paths.branch.accuracy");
-        median(&(1..=trials(plan)).map(of).collect::<Option<Vec<f64>>>()?)
-    })
 }
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
@@ -102,7 +69,7 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         },
         means(&all),
     );
-    let clock = BY_CLOCK.map(|of| measured_by_clock(plan, results, of));
+    let clock = BY_CLOCK.map(|of| accuracy::measure_by_clock(plan, results, of, trials(plan)));
     let [timer, usual] = [0, 1].map(|at| clock[at].mean);
     found.checks.told(
         "average accuracy of one sample for each tick of a clock",
@@ -121,7 +88,7 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     series.push(paper_mean(&groups, "paper, PEP(64,17)", paper("pep_64_17")));
     let caption = "Wall's weight matching by branch flow, against the exact counts of the same run.";
     found.figures.push(bars("accuracy", "Path accuracy", caption, Unit::Percent, groups, series));
-    let groups = categories(&clocked(plan));
+    let groups = categories(&accuracy::clocked(plan));
     let series = clock.iter().map(|of| of.series(&groups)).collect();
     let caption = "The same with ticks of a clock.";
     found.figures.push(bars("clock", "Path accuracy, by the clock", caption, Unit::Percent, groups, series));

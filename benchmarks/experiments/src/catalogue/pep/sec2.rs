@@ -53,14 +53,14 @@ fn traces(program: &str, profiler: &str) -> Cell {
     let run = format!(
         "bench {program} --size quick --iterations 1 --tier interp --profile {profiler} --profile-out @profile.json"
     );
-    Cell::counting(Reduction::Numbers, &[&run, "profile accuracy @profile.json --json"], 2.0)
+    Cell::counting(Reduction::Numbers, &[&run, "profile accuracy @profile.json --json"], 1.0)
 }
 
 /// Accuracy of sampled subpaths, as the experiment about the paper's table 5 measures it.
 fn subpaths() -> Cell {
     let run = "bench fft --size 2097152 --iterations 1 --tier o2 --profile subpaths \
                --profile osp:memory=32k,rate=1000 --profile-out @profile.json";
-    Cell::counting(Reduction::Numbers, &[run, "profile accuracy @profile.json --json"], 8.0)
+    Cell::counting(Reduction::Numbers, &[run, "profile accuracy @profile.json --json"], 5.0)
 }
 
 fn cells(plan: &Plan) -> Vec<Cell> {

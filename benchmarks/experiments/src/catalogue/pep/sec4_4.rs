@@ -1,8 +1,8 @@
 //! Bond and McKinley 2005, section 4.4: striding before the first sample of a tick, and after it.
 
 use super::accuracy;
-use crate::catalogue::accuracies::paths_of;
-use crate::catalogue::overheads::cell as cost_cell;
+use crate::catalogue::accuracies::{Measure, paths_of};
+use crate::catalogue::overheads::{bars, categories, cell as cost_cell};
 use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::Cell;
@@ -18,7 +18,9 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     says: &[
         "Arnold and Grove skip STRIDE-1 opportunities between any two samples of a tick, and up to as many before the first. PEP only skips before the first: in Jikes RVM \
          a skip costs nearly what a sample does, so that striding afterwards is not a good use of time, and the paper finds that striding before the first sample matters most. It has no numbers for either.",
-        "Here accuracy of paths (branch flow) and edges (relative overlap) is measured for a grid of samples and strides with both schedules, in runs with virtual ticks as in figure 8. \
+        "Strides are there because a clock prefers what takes long, and what follows it. So what each of them adds is asked of runs by the clock: one sample for each tick and 64, without strides, with a stride \
+         of 17 before the first, and throughout. By virtual ticks, which fall on each path as often as it is executed, there is nothing to repair.",
+        "Trade-offs need costs and numbers that repeat: accuracy of paths (branch flow) and edges (relative overlap) is measured for a grid of samples and strides with both schedules, in runs with virtual ticks as in figure 8. \
          What a sample and a skip cost is fitted by least squares to the time that two extreme schedules take at ticks of a millisecond: nearly all samples, and nearly all skips. With these, each schedule has \
          a cost at ticks of 20 ms; and for each schedule that strides throughout (AG), the most accurate simplified one (PEP) that costs no more is sought. PEP(1,1) is the timer alone.",
     ],
@@ -26,10 +28,25 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
         let accuracies = grid(plan)
             .into_iter()
             .flat_map(|of| programs(plan).into_iter().map(move |name| of.cell(plan, name)));
-        accuracies.chain(timed(plan)).collect()
+        let clocked = BY_CLOCK.iter().flat_map(|of| accuracy::by_clock(plan, of.1, trials(plan)));
+        accuracies.chain(timed(plan)).chain(clocked).collect()
     },
     conclude,
 };
+
+/// By the clock: one sample, without a stride and with one; and 64, without, with one before the first, and throughout.
+const BY_CLOCK: [(&str, &str); 5] = [
+    ("PEP(1,1)", "pep:schedule=timer"),
+    ("PEP(1,17)", "pep:samples=1,stride=17"),
+    ("PEP(64,1)", "pep:samples=64,stride=1"),
+    ("PEP(64,17)", "pep:samples=64,stride=17"),
+    ("AG(64,17)", "pep:samples=64,stride=17,schedule=arnold-grove"),
+];
+
+/// So many runs of each by the clock.
+fn trials(plan: &Plan) -> u32 {
+    plan.trials.unwrap_or(plan.pick(1, 3)).clamp(1, 10)
+}
 
 /// A schedule of samples.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -187,16 +204,21 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
             }),
         );
     }
-    let gains = points.as_ref().and_then(|points| gains(points));
+    let clock = BY_CLOCK.map(|of| accuracy::measure_by_clock(plan, results, of, trials(plan)));
+    let gains = gains(&clock);
     found.checks.shape(
         "striding before the first sample matters most",
         "found, without numbers",
-        "it adds more to the accuracy of paths than striding afterwards, on average over samples and strides above 1",
+        "by the clock it adds more to the accuracy of paths than striding afterwards, on average over one sample and 64",
         gains.map(|(before, after)| before > after),
         gains.map_or("not measured".into(), |(before, after)| {
             format!("{before:+.2} points before, {after:+.2} afterwards")
         }),
     );
+    let groups = categories(&accuracy::clocked(plan));
+    let series = clock.iter().map(|of| of.series(&groups)).collect();
+    let caption = "Paths by branch flow, with ticks of a clock: what strides before the first sample repair, and what strides after it add.";
+    found.figures.push(bars("clock", "Accuracy by the clock", caption, Unit::Percent, groups, series));
     for (what, cost) in [("a sample", costs.map(|of| of.sample)), ("a skip", costs.map(|of| of.skip))] {
         let cost = cost.map(|cost| exactly(cost, Unit::Nanoseconds));
         found.checks.told(&format!("cost of {what}"), "a sample almost as expensive as a skip", cost);
@@ -210,17 +232,12 @@ type Score = (&'static str, fn(&Point) -> f64);
 
 const SCORES: [Score; 2] = [("paths", |of| of.paths), ("edges", |of| of.edges)];
 
-/// Points of accuracy of paths: by striding before the first sample, and by striding after it.
-fn gains(points: &[Point]) -> Option<(f64, f64)> {
-    let find = |wanted: Schedule| points.iter().find(|of| of.schedule == wanted).map(|of| of.paths);
-    let (mut before, mut after) = (Vec::new(), Vec::new());
-    for of in points.iter().filter(|of| of.schedule.throughout) {
-        let simplified = find(Schedule { throughout: false, ..of.schedule })?;
-        let without = find(Schedule { throughout: false, stride: 1, ..of.schedule })?;
-        before.push(simplified - without);
-        after.push(of.paths - simplified);
-    }
-    mean(&before).zip(mean(&after))
+/// Points of accuracy of paths, by the clock: by striding before the first sample, and by striding after it. There is nothing after the one
+/// sample of a tick.
+fn gains(clock: &[Measure; 5]) -> Option<(f64, f64)> {
+    let of = |at: usize| clock[at].mean.map(|mean| mean.value);
+    let [one, one_stride, many, many_stride, throughout] = [of(0)?, of(1)?, of(2)?, of(3)?, of(4)?];
+    Some((((one_stride - one) + (many_stride - many)) / 2.0, (throughout - many_stride) / 2.0))
 }
 
 /// Accuracy over cost, a line for each stride and form.

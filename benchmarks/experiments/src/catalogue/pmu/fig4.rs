@@ -79,7 +79,7 @@ fn paths(program: &str, backend: &str, period: u64) -> Cell {
         "lbr" => (format!("--iterations 4 --tier o2 --profile btb:backend=lbr,depth=4,period={period}"), 0.1),
         _ => {
             let burst = format!("--timer virtual:{period} --profile btb:backend={backend},depth=4");
-            (format!("--iterations 4 --tier o2 {burst}"), 1.0)
+            (format!("--iterations 4 --tier o2 {burst}"), 0.6)
         }
     };
     let line = format!("bench {program} {flags} --profile-out {RESULT}");

@@ -44,7 +44,7 @@ fn accuracy(program: &str) -> Cell {
         "bench {program} --iterations 1 --tier interp --profile btb:depth=4,exact=yes --profile-out @exact.json"
     );
     let compare = "profile accuracy @sampled.json @exact.json --json";
-    Cell::counting(Reduction::Numbers, &[&sampled, &exact, compare], 3.0)
+    Cell::counting(Reduction::Numbers, &[&sampled, &exact, compare], 2.0)
 }
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {

@@ -8,7 +8,7 @@ pub fn accuracy(program: &str, profiler: &str) -> Cell {
     let run = format!(
         "bench {program} --size quick --iterations 1 --tier interp --profile {profiler} --profile-out @profile.json"
     );
-    Cell::counting(Reduction::Numbers, &[&run, "profile accuracy @profile.json --json"], 2.0)
+    Cell::counting(Reduction::Numbers, &[&run, "profile accuracy @profile.json --json"], 0.8)
 }
 
 /// The traces themselves: how many, what they cross, and to how many paths they may belong.
@@ -16,7 +16,7 @@ pub fn statistics(program: &str, size: &str, profiler: &str) -> Cell {
     let run = format!(
         "bench {program} --size {size} --iterations 1 --tier interp --profile {profiler} --profile-out {RESULT}"
     );
-    Cell::counting(Reduction::Traces, &[&run], 1.0)
+    Cell::counting(Reduction::Traces, &[&run], 0.4)
 }
 
 /// The traces of several runs together, which differ in where they are sampled.
@@ -33,5 +33,5 @@ pub fn aggregated(program: &str, profiler: &str, runs: u32) -> Cell {
         _ => (1..=runs).map(run).chain([format!("profile merge {RESULT}{files}")]).collect(),
     };
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
-    Cell::counting(Reduction::Traces, &commands, 0.3 * f64::from(runs))
+    Cell::counting(Reduction::Traces, &commands, 0.15 * f64::from(runs))
 }

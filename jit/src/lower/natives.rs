@@ -2,6 +2,7 @@
 //!
 //! * *A part of a text that is one character of ASCII* is taken from the table of these. Parsers read their input so: one text for
 //!   each character (Json of Are We Fast Yet: two thirds of what it did beside its own code).
+//! * *Eight bytes of an array of bytes* are one load or store, if all are inside.
 //! * *Filling an array that was just made, with few elements*, is some stores: bits of many Booleans or bytes are written at once.
 
 use super::function::Lowering;
@@ -13,6 +14,8 @@ use holloway_vm::layout::{ELEMENTS, LENGTH};
 
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
 
+const UNALIGNED: MemFlagsData = MemFlagsData::new().with_notrap();
+
 /// So many stores are shorter than a call.
 const MOST_STORES: i64 = 16;
 
@@ -21,6 +24,11 @@ impl Lowering<'_, '_> {
     pub fn native(&mut self, value: Value, native: Native) -> Option<clif::Value> {
         match native {
             Native::Substring => self.substring(value),
+            Native::BytesWord => self.bytes_word(value),
+            Native::BytesSetWord => {
+                self.set_bytes_word(value);
+                None
+            }
             Native::FillInt | Native::FillFloat | Native::FillBool => match self.short_array(value, native) {
                 Some((element, length)) => {
                     self.fill(value, element, length);
@@ -59,6 +67,47 @@ impl Lowering<'_, '_> {
         self.builder.ins().jump(join, &[made.into()]);
         self.switch_to(join);
         Some(result)
+    }
+
+    /// Where eight bytes begin, if all are inside; else control goes to `slow`.
+    fn eight_bytes(&mut self, bytes: clif::Value, at: clif::Value, slow: clif::Block) -> clif::Value {
+        let length = self.builder.ins().load(types::I64, PLAIN, bytes, LENGTH as i32);
+        let outside = self.builder.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, at, length);
+        self.leave_if(outside, slow);
+        let end = self.builder.ins().iadd_imm_s(at, 8);
+        let beyond = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, length);
+        self.leave_if(beyond, slow);
+        self.builder.ins().iadd(bytes, at)
+    }
+
+    fn bytes_word(&mut self, value: Value) -> Option<clif::Value> {
+        let args = &self.region.node(value).args;
+        let (bytes, at) = (self.value(args[0]), self.value(args[1]));
+        let join = self.new_block();
+        let result = self.builder.append_block_param(join, types::I64);
+        let slow = self.new_cold_block();
+        let address = self.eight_bytes(bytes, at, slow);
+        let word = self.builder.ins().load(types::I64, UNALIGNED, address, ELEMENTS as i32);
+        self.builder.ins().jump(join, &[word.into()]);
+        self.switch_to(slow);
+        let called = self.call_native(value, Native::BytesWord)?;
+        self.builder.ins().jump(join, &[called.into()]);
+        self.switch_to(join);
+        Some(result)
+    }
+
+    fn set_bytes_word(&mut self, value: Value) {
+        let args = &self.region.node(value).args;
+        let (bytes, at, word) = (self.value(args[0]), self.value(args[1]), self.value(args[2]));
+        let join = self.new_block();
+        let slow = self.new_cold_block();
+        let address = self.eight_bytes(bytes, at, slow);
+        self.builder.ins().store(UNALIGNED, word, address, ELEMENTS as i32);
+        self.builder.ins().jump(join, &[]);
+        self.switch_to(slow);
+        self.call_native(value, Native::BytesSetWord);
+        self.builder.ins().jump(join, &[]);
+        self.switch_to(join);
     }
 
     /// The kind of elements and the length of an array that is filled, if few stores do it.

@@ -170,6 +170,8 @@ const MEMBERS: &[Entry] = &[
     (On::Bytes, Property, "length", &[], T::Int, builtin(Builtin::Length)),
     (On::Bytes, Method, "copy", &[T::Int, T::Int], T::Same, native(Native::ArrayCopy)),
     (On::Bytes, Method, "fill", &[T::Int], T::Unit, builtin(Builtin::Fill)),
+    (On::Bytes, Method, "word", &[T::Int], T::Int, native(Native::BytesWord)),
+    (On::Bytes, Method, "setWord", &[T::Int, T::Int], T::Unit, native(Native::BytesSetWord)),
 
     (On::Array, Property, "length", &[], T::Int, builtin(Builtin::Length)),
     (On::Array, Method, "copy", &[T::Int, T::Int], T::Same, native(Native::ArrayCopy)),

@@ -64,6 +64,8 @@ macro_rules! for_each_native {
         [StringIndexOf stringIndexOf (Str, Str, Int) Int] "First place of the second string at or after a position, or -1.";
         [StringFromBytes stringFromBytes (Bytes, Int, Int) Str] "Bytes from..to as a string (`ValueError` if they are not UTF-8).";
         [StringToBytes stringToBytes (Str) Bytes] "A copy of the bytes.";
+        [BytesWord bytesWord (Bytes, Int) Int] "Eight bytes from a position on as one integer, the first as its lowest (`IndexError` unless all are inside).";
+        [BytesSetWord bytesSetWord (Bytes, Int, Int) -] "Sets eight bytes from a position on to those of an integer, the first to its lowest (`IndexError` unless all are inside).";
         [ArrayCopy arrayCopy (Object, Int, Int) Object] "A new array with the elements from..to of an array or bytes.";
         [ArrayMove arrayMove (Object, Int, Object, Int, Int) -] "Copies count elements from one array at a position to another of the same type at a position; they may overlap.";
         [FillInt fillInt (Object, Int) -] "Sets all elements of an `Array<Int>` or `Bytes`.";

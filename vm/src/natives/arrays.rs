@@ -27,6 +27,28 @@ fn not_an_array() -> Failure {
     Failure::Error(ErrorKind::Value, "the value is not an array".into())
 }
 
+/// Where eight bytes lie, if they are inside: bytes in argument 0, the first position in argument 1.
+fn eight(call: &NativeCall<'_>) -> std::result::Result<*mut u8, Failure> {
+    let (bytes, at) = (call.object(0), call.int(1));
+    bounds("range", at, 8, bytes.length())?;
+    Ok(bytes.byte(at as usize))
+}
+
+/// Eight bytes as a word.
+pub fn word(call: &NativeCall<'_>) -> Result {
+    let place = eight(call)?.cast::<u64>();
+    // SAFETY: all eight are inside.
+    Ok(u64::from_le(unsafe { place.read_unaligned() }))
+}
+
+/// Sets eight bytes to those of a word.
+pub fn set_word(call: &NativeCall<'_>) -> Result {
+    let place = eight(call)?.cast::<u64>();
+    // SAFETY: all eight are inside.
+    unsafe { place.write_unaligned(call.bits(2).to_le()) };
+    Ok(0)
+}
+
 /// A new array with part of another's elements.
 pub fn copy(vm: &mut Machinery, call: &NativeCall<'_>) -> Result {
     let array = call.object(0);

@@ -127,6 +127,8 @@ pub fn dispatch(native: Native, vm: &mut Machinery, c: &NativeCall<'_>) -> Resul
         StringIndexOf => Ok(strings::index_of(c.text(0), c.text(1), c.int(2)) as u64),
         StringFromBytes => strings::from_bytes(vm, c),
         StringToBytes => strings::to_bytes(vm, c.bytes(0)),
+        BytesWord => arrays::word(c),
+        BytesSetWord => arrays::set_word(c),
         ArrayCopy => arrays::copy(vm, c),
         ArrayMove => arrays::copy_into(vm, c),
         FillInt | FillFloat | FillBool => arrays::fill(vm, c),

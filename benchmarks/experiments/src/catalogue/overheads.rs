@@ -27,7 +27,7 @@ pub fn cell(plan: &Plan, program: &str, flags: &str) -> Cell {
 
 /// What its compilation takes with some flags more.
 pub fn compiling(plan: &Plan, program: &str, flags: &str) -> Cell {
-    of_seconds(plan, program, &format!("{flags}{COMPILING}"), seconds(plan, 1))
+    of_seconds(plan, program, &format!("{flags}{COMPILING}"), seconds(plan, 2))
 }
 
 fn of_seconds(plan: &Plan, program: &str, flags: &str, seconds: u32) -> Cell {
@@ -48,7 +48,7 @@ fn of_seconds(plan: &Plan, program: &str, flags: &str, seconds: u32) -> Cell {
 /// A cell of which only the counts are wanted, which are the same however long is measured.
 pub fn counts(program: &str, flags: &str) -> Cell {
     let line = format!("overhead {program} {flags} --rounds 0 --json {RESULT}");
-    Cell::counting(Reduction::Overhead, &[&line], 1.5)
+    Cell::counting(Reduction::Overhead, &[&line], 0.9)
 }
 
 /// Costs of a configuration over programs.

@@ -254,6 +254,7 @@ fn leaves_memory(native: Native) -> bool {
             | StringIndexOf
             | StringFromBytes
             | StringToBytes
+            | BytesWord
             | ArrayCopy
             | Sin
             | Cos

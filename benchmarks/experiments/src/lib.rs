@@ -5,6 +5,7 @@
 //! * [`plan`]: how much is measured
 //! * [`store`]: results on disk, as they come
 //! * [`results`], [`verdict`]: from results to numbers with intervals, and how these stand to the paper
+//! * [`groups`]: whether groups of numbers differ by more than chance
 //! * [`papers`]: the numbers that the papers print
 //! * [`vectors`]: worked examples of what the papers draw
 //! * [`reproduction`]: all experiments concluded

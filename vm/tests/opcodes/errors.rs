@@ -8,7 +8,7 @@ use std::fmt::Write;
 /// Registers of `fail`, its failing code (one instruction with the position of line 30), class, and message.
 type Failure = (&'static str, &'static str, &'static str, &'static str);
 
-const FAILURES: [Failure; 31] = [
+const FAILURES: [Failure; 33] = [
     ("r0..r1: int", "ldi r0, 7\nldi r1, 0\ndiv r0, r0, r1 @ 30:1", "DivisionError", "division by zero"),
     ("r0..r1: int", "ldi r0, 7\nldi r1, 0\nrem r0, r0, r1 @ 30:1", "DivisionError", "division by zero"),
     ("r0: String?, r1: String", "ldnull r0\nnonnull r1, r0 @ 30:1", "NullError", "the value is null"),
@@ -140,6 +140,18 @@ const FAILURES: [Failure; 31] = [
         "ldi r0, 2\nldi r1, 4\nnewarr r2, r0, Array<Int>\ncalln r2, arrayCopy(r2, r0, r1) @ 30:1",
         "IndexError",
         "range 2 to 4 is out of bounds for length 2",
+    ),
+    (
+        "r0..r1: int, r2: Bytes",
+        "ldi r0, 8\nldi r1, 1\nnewarr r2, r0, Bytes\ncalln r0, bytesWord(r2, r1) @ 30:1",
+        "IndexError",
+        "range 1 to 9 is out of bounds for length 8",
+    ),
+    (
+        "r0..r1: int, r2: Bytes",
+        "ldi r0, 8\nldi r1, -1\nnewarr r2, r0, Bytes\ncalln -, bytesSetWord(r2, r1, r0) @ 30:1",
+        "IndexError",
+        "range -1 to 7 is out of bounds for length 8",
     ),
     (
         "r0: int, r1: Array<Int>",

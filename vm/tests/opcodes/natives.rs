@@ -193,6 +193,17 @@ function main() {{
     getw r11, r3, r7
     nonnull r11, r11
     call -, showBool(r10)
+    ; Eight bytes as a word, written at one place and read there and at another.
+    ldi r7, 9
+    newarr r4, r7, Bytes
+    ldi r7, 1
+    ldi r8, 258
+    calln -, bytesSetWord(r4, r7, r8)
+    calln r8, bytesWord(r4, r7)
+    call -, show(r8)
+    ldi r7, 0
+    calln r8, bytesWord(r4, r7)
+    call -, show(r8)
     ; Elements 0..5, moved within the array, both ways.
     ldi r7, 0
 L1:
@@ -241,8 +252,20 @@ L2:
 "#,
         super::arrays::CLASSES
     );
-    let expected =
-        lines(["-3", "253", &0.5f64.to_bits().to_string(), "1", "1", "00123", "01233", "123", "", "0"]);
+    let expected = lines([
+        "-3",
+        "253",
+        &0.5f64.to_bits().to_string(),
+        "1",
+        "1",
+        "258",
+        "66048",
+        "00123",
+        "01233",
+        "123",
+        "",
+        "0",
+    ]);
     Case::new("functions of arrays", &text.replace("nonnull r11, r11\n", ""), expected)
 }
 

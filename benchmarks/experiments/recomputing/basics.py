@@ -33,10 +33,6 @@ class Cell:
         """Are these words of its commands, one after the other."""
         return f" {words} " in f" {self.commands} "
 
-    def has_flag(self, flag):
-        """Does its last command have this flag."""
-        return f" {flag} " in self.commands.split(" && ")[-1]
-
     def number(self, name):
         """A number of its outcome."""
         if name not in self.outcome["numbers"]:

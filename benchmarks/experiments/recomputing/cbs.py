@@ -15,7 +15,7 @@ def speedups(kind):
     """Cells that compare two inliners: by which calls each was told."""
 
     def is_of(cell):
-        both = (cell.has_flag("--inline-profile"), cell.has_flag("--vs-inline-profile"))
+        both = (cell.has("--inline-profile"), cell.has("--vs-inline-profile"))
         by_timer = "schedule=timer" in cell.commands
         return {
             "new over old": "--inline old:" not in cell.commands,

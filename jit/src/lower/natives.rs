@@ -24,11 +24,7 @@ impl Lowering<'_, '_> {
     pub fn native(&mut self, value: Value, native: Native) -> Option<clif::Value> {
         match native {
             Native::Substring => self.substring(value),
-            Native::BytesWord => self.bytes_word(value),
-            Native::BytesSetWord => {
-                self.set_bytes_word(value);
-                None
-            }
+            Native::BytesWord | Native::BytesSetWord => self.bytes_word(value, native),
             Native::FillInt | Native::FillFloat | Native::FillBool => match self.short_array(value, native) {
                 Some((element, length)) => {
                     self.fill(value, element, length);
@@ -40,74 +36,69 @@ impl Lowering<'_, '_> {
         }
     }
 
+    /// What `frequent` computes, which goes to the block that it is given where it does not apply: there the native is called.
+    fn or_call(
+        &mut self,
+        value: Value,
+        native: Native,
+        frequent: impl FnOnce(&mut Self, clif::Block) -> Option<clif::Value>,
+    ) -> Option<clif::Value> {
+        let join = self.new_block();
+        let slow = self.new_cold_block();
+        let found = frequent(self, slow).map(clif::BlockArg::from);
+        let result = found.map(|_| self.builder.append_block_param(join, types::I64));
+        self.builder.ins().jump(join, found.as_slice());
+        self.switch_to(slow);
+        let called = self.call_native(value, native).map(clif::BlockArg::from);
+        self.builder.ins().jump(join, called.as_slice());
+        self.switch_to(join);
+        result
+    }
+
     fn substring(&mut self, value: Value) -> Option<clif::Value> {
         let args = &self.region.node(value).args;
         let (text, from, to) = (self.value(args[0]), self.value(args[1]), self.value(args[2]));
         let count = self.builder.ins().isub(to, from);
-        let join = self.new_block();
-        let result = self.builder.append_block_param(join, types::I64);
-        let slow = self.new_cold_block();
-        let longer = self.builder.ins().icmp_imm_s(IntCC::NotEqual, count, 1);
-        self.leave_if(longer, slow);
-        let length = self.builder.ins().load(types::I64, PLAIN, text, LENGTH as i32);
-        let outside = self.builder.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, from, length);
-        self.leave_if(outside, slow);
-        let address = self.builder.ins().iadd(text, from);
-        let byte = self.builder.ins().uload8(types::I64, PLAIN, address, ELEMENTS as i32);
-        let (table, count) = self.model.characters();
-        let part = self.builder.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, byte, count as i64);
-        self.leave_if(part, slow);
-        let table = self.constant(types::I64, table);
-        let distance = self.builder.ins().ishl_imm_u(byte, 3);
-        let entry = self.builder.ins().iadd(table, distance);
-        let character = self.builder.ins().load(types::I64, PLAIN, entry, 0);
-        self.builder.ins().jump(join, &[character.into()]);
-        self.switch_to(slow);
-        let made = self.call_native(value, Native::Substring)?;
-        self.builder.ins().jump(join, &[made.into()]);
-        self.switch_to(join);
-        Some(result)
+        self.or_call(value, Native::Substring, |lowering, slow| {
+            let longer = lowering.builder.ins().icmp_imm_s(IntCC::NotEqual, count, 1);
+            lowering.leave_if(longer, slow);
+            let length = lowering.builder.ins().load(types::I64, PLAIN, text, LENGTH as i32);
+            let outside = lowering.builder.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, from, length);
+            lowering.leave_if(outside, slow);
+            let address = lowering.builder.ins().iadd(text, from);
+            let byte = lowering.builder.ins().uload8(types::I64, PLAIN, address, ELEMENTS as i32);
+            let (table, count) = lowering.model.characters();
+            let part =
+                lowering.builder.ins().icmp_imm_u(IntCC::UnsignedGreaterThanOrEqual, byte, count as i64);
+            lowering.leave_if(part, slow);
+            let table = lowering.constant(types::I64, table);
+            let distance = lowering.builder.ins().ishl_imm_u(byte, 3);
+            let entry = lowering.builder.ins().iadd(table, distance);
+            Some(lowering.builder.ins().load(types::I64, PLAIN, entry, 0))
+        })
     }
 
-    /// Where eight bytes begin, if all are inside; else control goes to `slow`.
-    fn eight_bytes(&mut self, bytes: clif::Value, at: clif::Value, slow: clif::Block) -> clif::Value {
-        let length = self.builder.ins().load(types::I64, PLAIN, bytes, LENGTH as i32);
-        let outside = self.builder.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, at, length);
-        self.leave_if(outside, slow);
-        let end = self.builder.ins().iadd_imm_s(at, 8);
-        let beyond = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, length);
-        self.leave_if(beyond, slow);
-        self.builder.ins().iadd(bytes, at)
-    }
-
-    fn bytes_word(&mut self, value: Value) -> Option<clif::Value> {
+    /// Reads or writes eight bytes as one word.
+    fn bytes_word(&mut self, value: Value, native: Native) -> Option<clif::Value> {
         let args = &self.region.node(value).args;
         let (bytes, at) = (self.value(args[0]), self.value(args[1]));
-        let join = self.new_block();
-        let result = self.builder.append_block_param(join, types::I64);
-        let slow = self.new_cold_block();
-        let address = self.eight_bytes(bytes, at, slow);
-        let word = self.builder.ins().load(types::I64, UNALIGNED, address, ELEMENTS as i32);
-        self.builder.ins().jump(join, &[word.into()]);
-        self.switch_to(slow);
-        let called = self.call_native(value, Native::BytesWord)?;
-        self.builder.ins().jump(join, &[called.into()]);
-        self.switch_to(join);
-        Some(result)
-    }
-
-    fn set_bytes_word(&mut self, value: Value) {
-        let args = &self.region.node(value).args;
-        let (bytes, at, word) = (self.value(args[0]), self.value(args[1]), self.value(args[2]));
-        let join = self.new_block();
-        let slow = self.new_cold_block();
-        let address = self.eight_bytes(bytes, at, slow);
-        self.builder.ins().store(UNALIGNED, word, address, ELEMENTS as i32);
-        self.builder.ins().jump(join, &[]);
-        self.switch_to(slow);
-        self.call_native(value, Native::BytesSetWord);
-        self.builder.ins().jump(join, &[]);
-        self.switch_to(join);
+        let written = args.get(2).map(|&word| self.value(word));
+        self.or_call(value, native, |lowering, slow| {
+            let length = lowering.builder.ins().load(types::I64, PLAIN, bytes, LENGTH as i32);
+            let outside = lowering.builder.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, at, length);
+            lowering.leave_if(outside, slow);
+            let end = lowering.builder.ins().iadd_imm_s(at, 8);
+            let beyond = lowering.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, length);
+            lowering.leave_if(beyond, slow);
+            let address = lowering.builder.ins().iadd(bytes, at);
+            match written {
+                Some(word) => {
+                    lowering.builder.ins().store(UNALIGNED, word, address, ELEMENTS as i32);
+                    None
+                }
+                None => Some(lowering.builder.ins().load(types::I64, UNALIGNED, address, ELEMENTS as i32)),
+            }
+        })
     }
 
     /// The kind of elements and the length of an array that is filled, if few stores do it.

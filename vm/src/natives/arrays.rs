@@ -28,22 +28,22 @@ fn not_an_array() -> Failure {
 }
 
 /// Where eight bytes lie, if they are inside: bytes in argument 0, the first position in argument 1.
-fn eight(call: &NativeCall<'_>) -> std::result::Result<*mut u8, Failure> {
+fn eight(call: &NativeCall<'_>) -> std::result::Result<*mut u64, Failure> {
     let (bytes, at) = (call.object(0), call.int(1));
     bounds("range", at, 8, bytes.length())?;
-    Ok(bytes.byte(at as usize))
+    Ok(bytes.byte(at as usize).cast())
 }
 
 /// Eight bytes as a word.
 pub fn word(call: &NativeCall<'_>) -> Result {
-    let place = eight(call)?.cast::<u64>();
+    let place = eight(call)?;
     // SAFETY: all eight are inside.
     Ok(u64::from_le(unsafe { place.read_unaligned() }))
 }
 
 /// Sets eight bytes to those of a word.
 pub fn set_word(call: &NativeCall<'_>) -> Result {
-    let place = eight(call)?.cast::<u64>();
+    let place = eight(call)?;
     // SAFETY: all eight are inside.
     unsafe { place.write_unaligned(call.bits(2).to_le()) };
     Ok(0)

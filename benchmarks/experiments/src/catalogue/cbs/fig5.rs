@@ -135,8 +135,7 @@ fn right(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     found.checks.number(
         "largest speed-up by CBS",
         &format!("{} % (mtrt)", paper("mtrt_speedup")),
-        // Known well enough if it is told from half of it.
-        Bound::at_least(paper("mtrt_speedup")).stretch(10.0).resolution(paper("mtrt_speedup") / 2.0),
+        Bound::at_least(paper("mtrt_speedup")).stretch(10.0).resolution(4.0),
         best(&cbs),
     );
     let least = cbs.mean.and(cbs.each.iter().map(|of| of.1).min_by(|a, b| a.value.total_cmp(&b.value)));

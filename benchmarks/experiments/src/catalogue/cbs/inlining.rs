@@ -99,25 +99,24 @@ impl Choice {
 /// How much faster a program is with one choice than with the other: a cell for each time that calls are sampled.
 pub fn of_samples(plan: &Plan, program: &str, choice: Choice, base: Choice) -> Vec<Cell> {
     let all = samples(plan);
-    let milliseconds = plan.trials.map_or(plan.pick(500, 3_500), |trials| trials.clamp(1, 600) * 1_000 / all);
-    let time = (format!(" --max-time {}ms", milliseconds.max(500)), f64::from(milliseconds) / 1e3);
-    (0..all).map(|sample| comparing(plan, program, (choice, base), sample, &time)).collect()
+    let milliseconds =
+        plan.trials.map_or(plan.pick(500, 3_500), |trials| (trials.clamp(1, 600) * 1_000 / all).max(500));
+    (0..all).map(|sample| comparing(plan, program, (choice, base), sample, "", milliseconds)).collect()
 }
 
 /// What its compilation takes with either.
 pub fn compiling(plan: &Plan, program: &str, choice: Choice, base: Choice) -> Cell {
-    let seconds = seconds(plan, 1);
-    let time = (format!("{COMPILING} --max-time {seconds}s"), f64::from(seconds));
-    comparing(plan, program, (choice, base), 0, &time)
+    comparing(plan, program, (choice, base), 0, COMPILING, 1_000 * seconds(plan, 1))
 }
 
-/// With the calls that one of several runs sampled; `time` has flags, and how many seconds it takes.
+/// With the calls that one of several runs sampled, and some flags more.
 fn comparing(
     plan: &Plan,
     program: &str,
     (choice, base): (Choice, Choice),
     sample: u32,
-    time: &(String, f64),
+    more: &str,
+    milliseconds: u32,
 ) -> Cell {
     let (usual, little) =
         YIELDPOINTS.iter().find(|of| of.0 == program).map_or((1_000_000, None), |of| (of.1, of.2));
@@ -148,13 +147,12 @@ fn comparing(
     let both = [flags(base, "--"), flags(choice, "--vs-")].join(" ");
     let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };
     commands.push(format!(
-        "overhead {program} {both} --size {size} --no-counts{}{order} --json {RESULT}",
-        time.0
+        "overhead {program} {both}{more} --size {size} --no-counts --max-time {milliseconds}ms{order} --json {RESULT}"
     ));
     let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
     // So many runs at the lowest level, and what compiling takes.
     let own = 0.8 + commands.len() as f64 * f64::from(yieldpoints * iterations) / 4e7;
-    Cell::timed(Reduction::Overhead, &commands, time.1 + own)
+    Cell::timed(Reduction::Overhead, &commands, f64::from(milliseconds) / 1e3 + own)
 }
 
 /// The speed-ups of all programs.

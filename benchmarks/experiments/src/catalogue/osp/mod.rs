@@ -15,7 +15,7 @@ mod tab1;
 mod tab2;
 mod tab3;
 mod tab4;
-mod tab5;
+pub(super) mod tab5;
 mod tab6;
 
 use super::{Experiment, Paper};

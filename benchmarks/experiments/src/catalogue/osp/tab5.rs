@@ -32,7 +32,8 @@ const CONFIGURATIONS: [(&str, &str); 4] = [
     ("the paper's way, one in 1000", "osp:memory=64k,rate=1000,encoding=xor,estimator=paper"),
 ];
 
-fn sample(profiler: &str) -> Cell {
+/// Subpaths of FFT, sampled and counted.
+pub(in crate::catalogue) fn sample(profiler: &str) -> Cell {
     let run = format!(
         "bench fft --size 2097152 --iterations 1 --tier o2 --profile subpaths --profile {profiler} --profile-out @profile.json"
     );

@@ -2,13 +2,14 @@
 
 use super::{fig6, sec5_1};
 use crate::catalogue::accuracies::{self, paths};
+use crate::catalogue::osp::tab5;
 use crate::catalogue::overheads::{Costs, cell as cost, in_a_line};
+use crate::catalogue::pmu::traces;
 use crate::catalogue::tables::{table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::Cell;
 use crate::papers;
 use crate::plan::Plan;
-use crate::reduce::Reduction;
 use crate::report::model::{Cell as TableCell, Figure, Measured, Unit};
 use crate::results::{Results, exactly, mean};
 use crate::verdict::{Bound, shown};
@@ -48,19 +49,9 @@ fn flags() -> Vec<&'static str> {
     exact.chain([KBLPP, TRACES, BURSTS, VERSIONS]).collect()
 }
 
-/// Accuracy of branch traces, as the experiments about them measure it.
-fn traces(program: &str, profiler: &str) -> Cell {
-    let run = format!(
-        "bench {program} --size quick --iterations 1 --tier interp --profile {profiler} --profile-out @profile.json"
-    );
-    Cell::counting(Reduction::Numbers, &[&run, "profile accuracy @profile.json --json"], 1.0)
-}
-
 /// Accuracy of sampled subpaths, as the experiment about the paper's table 5 measures it.
 fn subpaths() -> Cell {
-    let run = "bench fft --size 2097152 --iterations 1 --tier o2 --profile subpaths \
-               --profile osp:memory=32k,rate=1000 --profile-out @profile.json";
-    Cell::counting(Reduction::Numbers, &[run, "profile accuracy @profile.json --json"], 5.0)
+    tab5::sample("osp:memory=32k,rate=1000")
 }
 
 fn cells(plan: &Plan) -> Vec<Cell> {
@@ -69,7 +60,7 @@ fn cells(plan: &Plan) -> Vec<Cell> {
     for name in &names {
         all.extend(flags().into_iter().map(|flags| cost(plan, name, flags)));
         all.push(paths(plan, name, PEP));
-        all.extend(DEPTHS.map(|of| traces(name, of)));
+        all.extend(DEPTHS.map(|of| traces::accuracy(name, of)));
     }
     all.extend(fig6::programs(plan).iter().map(|name| fig6::sampling(64, 17).cell(plan, name)));
     all.push(subpaths());
@@ -98,8 +89,9 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         mean(&each?).map(|share| exactly(100.0 * share, Unit::Percent))
     };
     let by_pep = |score: &str| average(&|name| results.number(&paths(plan, name, PEP), score));
-    let by_traces =
-        |profiler: &str| average(&|name| results.number(&traces(name, profiler), "traces.count.accuracy"));
+    let by_traces = |profiler: &str| {
+        average(&|name| results.number(&traces::accuracy(name, profiler), "traces.count.accuracy"))
+    };
     let (branch_flow, count_flow) = (by_pep("paths.branch.accuracy"), by_pep("paths.count.accuracy"));
     let [four, sixteen] = DEPTHS.map(by_traces);
     let [edges, arrays, hashed] = sec5_1::ALL.map(|of| overhead(of.1));

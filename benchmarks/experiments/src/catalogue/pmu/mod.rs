@@ -12,7 +12,7 @@ mod sec4_6;
 mod tab2;
 mod tab3;
 mod tab4;
-mod traces;
+pub(super) mod traces;
 
 use super::{Experiment, Paper};
 

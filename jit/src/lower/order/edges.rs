@@ -1,16 +1,18 @@
 //! Blocks for edges that have to carry moves.
 //!
 //! Between a block that goes elsewhere, too, and one that is reached from elsewhere, too, the register allocator needs a block of
-//! its own for moves. Cranelift puts it just behind the first of the two: if the edge is the colder one, the hotter
-//! one jumps over it. So such an edge becomes a cold block of the function before Cranelift sees to it: the register allocator finds it
+//! its own for moves. Cranelift puts it just behind the first of the two: if the edge is the colder one, and the hotter one leads
+//! to what would come next, that one jumps over it. So such an edge becomes a cold block of the function before Cranelift sees to it: the register allocator finds it
 //! in the same place, but it is emitted behind everything else. Without moves it vanishes.
+//!
+//! Where the hotter way leads elsewhere, back to the head of a loop above all, its branch is taken in any case, and the moves behind it are in nobody's way.
 
 use super::heat::Heat;
 use cranelift_codegen::ir::{Block, BlockCall, Function, InstructionData, Opcode};
 use holloway_profilers::layout::ASIDE;
 
-/// Makes cold blocks of edges that run seldom in comparison with the other way out of their block; `entered` says how many ways lead
-/// into each block. All blocks in the order given, with the new ones in it.
+/// Makes cold blocks of edges that run seldom in comparison with the other way out of their block, which is to fall through; `entered` says how
+/// many ways lead into each block. All blocks in the order given, with the new ones in it.
 pub fn set_aside(
     function: &mut Function,
     order: &[Block],
@@ -18,7 +20,8 @@ pub fn set_aside(
     heat: &mut Heat,
 ) -> Vec<Block> {
     let mut blocks = Vec::with_capacity(order.len());
-    for &block in order {
+    let following = following(function, order);
+    for (&block, next) in order.iter().zip(following) {
         blocks.push(block);
         let is_two_way = |end| function.dfg.insts[end].opcode() == Opcode::Brif;
         if function.is_effectively_cold(block) || !function.layout.last_inst(block).is_some_and(is_two_way) {
@@ -26,13 +29,30 @@ pub fn set_aside(
         }
         let counts = heat.arms(function, block);
         let (colder, hotter) = if counts[0] < counts[1] { (0, 1) } else { (1, 0) };
-        let target = function.block_successors(block).nth(colder);
-        let is_critical = target.is_some_and(|to| entered(to) > 1 && !function.is_effectively_cold(to));
-        if is_critical && counts[colder] * (ASIDE as f64) < counts[hotter] {
+        let target = |arm| function.block_successors(block).nth(arm);
+        let falls_through = next.is_some() && target(hotter) == next;
+        let is_critical =
+            target(colder).is_some_and(|to| entered(to) > 1 && !function.is_effectively_cold(to));
+        if falls_through && is_critical && counts[colder] * (ASIDE as f64) < counts[hotter] {
             blocks.extend(split(function, block, colder, heat));
         }
     }
     blocks
+}
+
+/// For each block of an order the one that is emitted behind it, if that is not a cold one.
+fn following(function: &Function, order: &[Block]) -> Vec<Option<Block>> {
+    let mut next = None;
+    let mut following: Vec<Option<Block>> = order
+        .iter()
+        .rev()
+        .map(|&block| match block {
+            cold if function.is_effectively_cold(cold) => next,
+            hot => next.replace(hot),
+        })
+        .collect();
+    following.reverse();
+    following
 }
 
 /// Makes a cold block of an edge.

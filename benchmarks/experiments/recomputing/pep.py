@@ -12,8 +12,18 @@ HASH, ARRAY, EDGES = "--profile blpp:storage=hash", "--profile blpp:storage=arra
 ONLY = f"--profile {PEP} --timer wall:1h"
 HOT = "paths.branch.accuracy"
 ONE_TIME = "edges.one_time.exact_edges.relative"
-GAIN = "--layout one-time --vs-layout exact=@exact.json"
-FLIPPED = "--layout flipped=@exact.json --vs-layout one-time"
+
+
+def driven(ours, base, layout=True, inlining=True):
+    """Flags by which code by one profile is set against code by another."""
+    of = lambda versus, profile: " ".join(
+        [f"--{versus}layout {profile}"] * layout + [f"--{versus}inline new --{versus}inline-profile {profile}"] * inlining
+    )
+    return f"{of('', ours)} {of('vs-', base)}"
+
+
+BY_EXACT, BY_FLIPPED = ("one-time", "exact=@exact.json"), ("flipped=@exact.json", "one-time")
+GAIN, FLIPPED = driven(*BY_EXACT), driven(*BY_FLIPPED)
 
 # Of the programs with phases, those of which branches change, and the others. All other programs are steady.
 CHANGING = "depot guests post sparse tokenizer".split()
@@ -118,8 +128,8 @@ def one_time(of_group, pick=mean):
     return of
 
 
-def layouts(of_group, flags, name="overhead"):
-    """The mean ratio of two layouts over the programs of a group."""
+def profiled(of_group, flags, name="overhead"):
+    """The mean ratio of code by two profiles over the programs of a group."""
     return lambda cells: costs(flags, name)(group(of_group)(cells))
 
 
@@ -188,10 +198,12 @@ RECIPES = {
         "where something else changes than branches": one_time("others"),
     },
     "pep-fig10": {
-        "average gain of exact continuous counts over the one-time profile, steady programs": layouts("steady", GAIN),
-        "average loss by flipped counts, steady programs": layouts("steady", FLIPPED),
-        "average gain of exact counts, programs whose branches change": layouts("branches", GAIN),
-        "the same machine twice": layouts("steady", GAIN, "again"),
+        "average gain of exact continuous counts over the one-time profile, steady programs": profiled("steady", GAIN),
+        "average loss by flipped counts, steady programs": profiled("steady", FLIPPED),
+        "average gain of exact counts, programs whose branches change": profiled("branches", GAIN),
+        "the same machine twice": profiled("steady", GAIN, "again"),
+        "average gain of exact counts: order of blocks alone": costs(driven(*BY_EXACT, inlining=False)),
+        "average gain of exact counts: inlining alone": costs(driven(*BY_EXACT, layout=False)),
     },
     "pep-fig11": {
         "average overhead, steady programs": adaptive("steady", "pep"),
@@ -238,8 +250,8 @@ def changing(cells):
 
 def in_between(cells):
     """Continuous, one-time, flipped: the first two but for noise."""
-    gain, flipped = (layouts("steady", of)(cells)[0] for of in (GAIN, FLIPPED))
-    twice = [layouts("steady", of, "again")(cells)[1] for of in (GAIN, FLIPPED)]
+    gain, flipped = (profiled("steady", of)(cells)[0] for of in (GAIN, FLIPPED))
+    twice = [profiled("steady", of, "again")(cells)[1] for of in (GAIN, FLIPPED)]
     noise = max((high - low) / 2 for low, high in twice)
     return within(-gain, noise) and not within(flipped, noise), [gain, flipped]
 

@@ -18,18 +18,21 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     says: &[
         "The paper compiles by three edge profiles and compares the second iterations under replay: by exact counts of the whole run programs are 0.9 % faster on average than by \
          the one-time profile; by flipped counts, each branch's ways exchanged, significantly slower (no number).",
-        "Here the exact counts of a first run are given to a second one: for the order of blocks, with what is cold apart; and in a full run also, by itself, for inlining (the policy `new`, by exact \
-         calls). Everything else is decided by the one-time profile on both sides: which loops are peeled, and that nothing is moved out of \
-         what never ran; code that counts on what never runs would be left all the time if that profile were flipped. Registers are allocated by depth of loops, not by counts. \
-         So this is the part of the figure that is about layout.",
+        "Here the exact counts of a first run, of edges and of calls, are given to a second one for all that looks at counts: for the order of blocks, with what is cold apart, and for \
+         inlining (the policy `new`). A full run also has each of the two by itself. Everything else is decided by the one-time profile on both sides: which loops are peeled, and that nothing is moved out of \
+         what never ran; code that counts on what never runs would be left all the time if that profile were flipped. Registers are allocated by depth of loops, not by counts.",
         "Both sides replay the same compilations in one process and take turns, as for figure 6. Which of two layouts is faster varies with where the code lies by more than the paper's gain: the interval \
          says it. One layout for all of a run cannot follow phases; what making code again is worth is the subject of figure 11.",
     ],
     cells: |plan| {
-        let steady = steady(plan).into_iter().flat_map(|name| [(name, Side::Gain), (name, Side::Flipped)]);
+        let both = |names: Vec<&'static str>| {
+            names.into_iter().flat_map(|name| [(name, Side::Gain), (name, Side::Flipped)])
+        };
         let phased = phased(plan).into_iter().map(|name| (name, Side::Gain));
-        let layouts = steady.chain(phased).map(|(name, of)| layout(plan, name, of));
-        layouts.chain(inliners(plan).into_iter().map(|(name, of)| inlining(plan, name, of))).collect()
+        let driven = both(steady(plan)).chain(phased).map(|(name, of)| cell(plan, name, Driven::Both, of));
+        let layouts = both(ordered(plan)).map(|(name, of)| cell(plan, name, Driven::Layout, of));
+        let inlined = both(inlined(plan)).map(|(name, of)| cell(plan, name, Driven::Inlining, of));
+        driven.chain(layouts).chain(inlined).collect()
     },
     conclude,
 };
@@ -45,11 +48,47 @@ fn phased(plan: &Plan) -> Vec<&'static str> {
     plan.programs(&["guests", "tokenizer"], sec6_5::CHANGING)
 }
 
-/// Programs that make calls, and what is given for them.
-fn inliners(plan: &Plan) -> Vec<(&'static str, Side)> {
-    let names =
-        plan.programs(&[], &["richards", "deltablue", "json", "cd", "havlak", "raytracer", "compiler"]);
-    names.into_iter().flat_map(|name| [(name, Side::Gain), (name, Side::Flipped)]).collect()
+/// Where the order of blocks alone is measured.
+fn ordered(plan: &Plan) -> Vec<&'static str> {
+    plan.pick(Vec::new(), steady(plan))
+}
+
+/// Where inlining alone is: programs that make calls.
+fn inlined(plan: &Plan) -> Vec<&'static str> {
+    plan.programs(&[], &["richards", "deltablue", "json", "cd", "havlak", "raytracer", "compiler"])
+}
+
+/// What a profile decides about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Driven {
+    /// The order of blocks, by edges, and inlining, by calls.
+    Both,
+    /// The order of blocks.
+    Layout,
+    /// Inlining.
+    Inlining,
+}
+
+impl Driven {
+    /// What has to be counted for it.
+    fn profilers(self) -> &'static str {
+        match self {
+            Driven::Both => "--profile edges --profile calls",
+            Driven::Layout => "--profile edges",
+            Driven::Inlining => "--profile calls",
+        }
+    }
+
+    /// The flags of what is measured, or those of its base.
+    fn flags(self, versus: &str, profile: &str) -> String {
+        let layout = format!("--{versus}layout {profile}");
+        let inlining = format!("--{versus}inline new --{versus}inline-profile {profile}");
+        match self {
+            Driven::Both => format!("{layout} {inlining}"),
+            Driven::Layout => layout,
+            Driven::Inlining => inlining,
+        }
+    }
 }
 
 /// What is set against the one-time profile.
@@ -71,25 +110,17 @@ impl Side {
     }
 }
 
-fn layout(plan: &Plan, program: &str, of: Side) -> Cell {
+fn cell(plan: &Plan, program: &str, driven: Driven, of: Side) -> Cell {
     let [profile, base] = of.sides();
-    compared(plan, program, "edges", &format!("--layout {profile} --vs-layout {base}"))
-}
-
-fn inlining(plan: &Plan, program: &str, of: Side) -> Cell {
-    let [profile, base] = of.sides();
-    let both = format!("--inline new --inline-profile {profile} --vs-inline new --vs-inline-profile {base}");
-    compared(plan, program, "calls", &both)
-}
-
-fn compared(plan: &Plan, program: &str, profiler: &str, flags: &str) -> Cell {
+    let flags = format!("{} {}", driven.flags("", profile), driven.flags("vs-", base));
+    let profilers = driven.profilers();
     let seconds = seconds(plan, 2);
     // Short phases do for the exact counts of the whole run, and the one-time profile knows the first of them all the same.
     let size = if sec6_5::CHANGING.contains(&program) { "200" } else { "default" };
     let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };
     let count = format!(
         "bench {program} --size {size} --iterations 3 --tier o2 --timer virtual:50000 \
-         --profile {profiler} --profile-out @exact.json"
+         {profilers} --profile-out @exact.json"
     );
     let compare = format!(
         "overhead {program} {flags} --size {size} --no-counts --max-time {seconds}s{order} --json {RESULT}"
@@ -99,9 +130,11 @@ fn compared(plan: &Plan, program: &str, profiler: &str, flags: &str) -> Cell {
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let (steady, phased) = (steady(plan), phased(plan));
-    let costs = |names: &[&str], of: Side| Costs::of(results, names, |name| layout(plan, name, of));
-    let (gain, flipped) = (costs(&steady, Side::Gain), costs(&steady, Side::Flipped));
-    let phased_gain = costs(&phased, Side::Gain);
+    let costs = |names: &[&str], driven: Driven, of: Side| {
+        Costs::of(results, names, |name| cell(plan, name, driven, of))
+    };
+    let [gain, flipped] = [Side::Gain, Side::Flipped].map(|of| costs(&steady, Driven::Both, of));
+    let phased_gain = costs(&phased, Driven::Both, Side::Gain);
     let paper = papers::number("pep.fig10.perfect_continuous_vs_onetime_gain");
     let percent = |value: f64| shown(value, Unit::Percent);
     found.checks.number(
@@ -132,9 +165,9 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     found.checks.told("the same machine twice", "not measured", gain.again_mean);
     let groups = categories(&steady);
     found.figures.push(bars(
-        "layout",
-        "Order of blocks by exact and by flipped counts",
-        "How much slower code laid out by the one-time profile is than by exact counts of the whole run, and code laid out by flipped counts than by the one-time profile; with 95 % intervals.",
+        "driven",
+        "Optimized by exact and by flipped counts",
+        "How much slower code by the one-time profile is than by exact counts of the whole run, and code by flipped counts than by the one-time profile: order of blocks and inlining; with 95 % intervals.",
         Unit::Percent,
         groups.clone(),
         vec![
@@ -147,25 +180,36 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let groups = categories(&phased);
     found.figures.push(bars(
         "phases",
-        "Order of blocks by exact counts, where branches change",
-        "One order for all phases, by the counts of them together, against one by the first phase.",
+        "Optimized by exact counts, where branches change",
+        "One piece of code for all phases, by the counts of them together, against one by the first phase.",
         Unit::Percent,
         groups.clone(),
         vec![phased_gain.series("gain of exact counts", &groups), phased_gain.again_series(&groups)],
     ));
-    let inlined: Vec<&str> = inliners(plan).iter().filter(|of| of.1 == Side::Gain).map(|of| of.0).collect();
-    if inlined.is_empty() {
-        return;
+    let parts = [
+        ("layout", "Order of blocks alone", ordered(plan), Driven::Layout),
+        ("inlining", "Inlining alone", inlined(plan), Driven::Inlining),
+    ];
+    for (id, title, names, driven) in parts.into_iter().filter(|part| !part.2.is_empty()) {
+        let [gain, flipped] = [Side::Gain, Side::Flipped].map(|of| costs(&names, driven, of));
+        found.checks.told(
+            &format!("average gain of exact counts: {}", title.to_lowercase()),
+            "not measured",
+            gain.mean,
+        );
+        let groups = categories(&names);
+        let series = vec![
+            gain.series("gain of exact counts", &groups),
+            flipped.series("loss by flipped counts", &groups),
+            gain.again_series(&groups),
+        ];
+        found.figures.push(bars(
+            id,
+            title,
+            "The same, where only this follows the counts.",
+            Unit::Percent,
+            groups,
+            series,
+        ));
     }
-    let inlined_costs = |of: Side| Costs::of(results, &inlined, |name| inlining(plan, name, of));
-    let groups = categories(&inlined);
-    let both = [("gain of exact calls", Side::Gain), ("loss by flipped calls", Side::Flipped)];
-    found.figures.push(bars(
-        "inlining",
-        "Inlining by exact and by flipped calls",
-        "The same for the calls that are inlined by the policy `new`.",
-        Unit::Percent,
-        groups.clone(),
-        both.map(|(name, of)| inlined_costs(of).series(name, &groups)).into(),
-    ));
 }

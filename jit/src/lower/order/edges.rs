@@ -20,17 +20,24 @@ pub fn set_aside(
     heat: &mut Heat,
 ) -> Vec<Block> {
     let mut blocks = Vec::with_capacity(order.len());
-    let following = following(function, order);
-    for (&block, next) in order.iter().zip(following) {
+    let hot: Vec<Block> =
+        order.iter().copied().filter(|&block| !function.is_effectively_cold(block)).collect();
+    // What is emitted behind each of them.
+    let mut behind = hot.into_iter().skip(1);
+    for &block in order {
         blocks.push(block);
+        if function.is_effectively_cold(block) {
+            continue;
+        }
+        let next = behind.next();
         let is_two_way = |end| function.dfg.insts[end].opcode() == Opcode::Brif;
-        if function.is_effectively_cold(block) || !function.layout.last_inst(block).is_some_and(is_two_way) {
+        if !function.layout.last_inst(block).is_some_and(is_two_way) {
             continue;
         }
         let counts = heat.arms(function, block);
         let (colder, hotter) = if counts[0] < counts[1] { (0, 1) } else { (1, 0) };
         let target = |arm| function.block_successors(block).nth(arm);
-        let falls_through = next.is_some() && target(hotter) == next;
+        let falls_through = target(hotter) == next;
         let is_critical =
             target(colder).is_some_and(|to| entered(to) > 1 && !function.is_effectively_cold(to));
         if falls_through && is_critical && counts[colder] * (ASIDE as f64) < counts[hotter] {
@@ -38,21 +45,6 @@ pub fn set_aside(
         }
     }
     blocks
-}
-
-/// For each block of an order the one that is emitted behind it, if that is not a cold one.
-fn following(function: &Function, order: &[Block]) -> Vec<Option<Block>> {
-    let mut next = None;
-    let mut following: Vec<Option<Block>> = order
-        .iter()
-        .rev()
-        .map(|&block| match block {
-            cold if function.is_effectively_cold(cold) => next,
-            hot => next.replace(hot),
-        })
-        .collect();
-    following.reverse();
-    following
 }
 
 /// Makes a cold block of an edge.

@@ -133,7 +133,9 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let costs = |names: &[&str], driven: Driven, of: Side| {
         Costs::of(results, names, |name| cell(plan, name, driven, of))
     };
-    let [gain, flipped] = [Side::Gain, Side::Flipped].map(|of| costs(&steady, Driven::Both, of));
+    let both =
+        |names: &[&str], driven: Driven| [Side::Gain, Side::Flipped].map(|of| costs(names, driven, of));
+    let [gain, flipped] = both(&steady, Driven::Both);
     let phased_gain = costs(&phased, Driven::Both, Side::Gain);
     let paper = papers::number("pep.fig10.perfect_continuous_vs_onetime_gain");
     let percent = |value: f64| shown(value, Unit::Percent);
@@ -191,7 +193,7 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         ("inlining", "Inlining alone", inlined(plan), Driven::Inlining),
     ];
     for (id, title, names, driven) in parts.into_iter().filter(|part| !part.2.is_empty()) {
-        let [gain, flipped] = [Side::Gain, Side::Flipped].map(|of| costs(&names, driven, of));
+        let [gain, flipped] = both(&names, driven);
         found.checks.told(
             &format!("average gain of exact counts: {}", title.to_lowercase()),
             "not measured",

@@ -83,13 +83,14 @@ def reached(least):
 
 
 def observations(cells):
-    """Of windows that take many samples or skips: these for each nanosecond of the base, and the overhead."""
-    rows = []
+    """Of windows that take many samples or skips: these for each nanosecond of the base, and the overhead; means over programs."""
+    points = {}
     for cell in having(cells, "--timer wall:10ms"):
         base = math.fsum(cell.sample("base.cpu_ns"))
         share = math.exp(mean(cell.rounds("overhead"))) - 1
-        rows.append((cell.number("profiled.call_samples") / base, cell.number("profiled.call_skips") / base, share))
-    return rows
+        row = (cell.number("profiled.call_samples") / base, cell.number("profiled.call_skips") / base, share)
+        points.setdefault(re.search(r"samples=(\d+),stride=(\d+)", cell.commands).groups(), []).append(row)
+    return [tuple(map(mean, zip(*rows))) for rows in points.values()]
 
 
 def prices(cells):

@@ -1,14 +1,14 @@
 //! Arnold and Grove 2005, table 2, the first number of its cells: what samples and strides cost, and how accurate one can be for how much.
 //!
 //! Overheads of good configurations are too small to be measured one by one. What a sample costs, and what an opportunity that is let pass
-//! costs, follow from configurations that take many of either, by least squares; the cost of all others follows from these two numbers, as
-//! far as windows end before the next tick.
+//! costs, follow from configurations that take many of either, by least squares over their means of all programs, which are what the paper's
+//! grid has; the cost of all others follows from these two numbers, as far as windows end before the next tick.
 
 use crate::catalogue::overheads::cell as cost;
 use crate::cell::Cell;
 use crate::plan::Plan;
 use crate::report::model::{Chart, Figure, Measured, Unit};
-use crate::results::{Results, above_one};
+use crate::results::{Results, above_one, mean};
 
 /// The paper's ticks are so many nanoseconds apart.
 const TICK: f64 = 10e6;
@@ -50,9 +50,9 @@ pub fn cells(plan: &Plan) -> Vec<Cell> {
     points(plan).iter().flat_map(|of| names.iter().map(|name| cell(plan, name, *of))).collect()
 }
 
-/// What one measurement says.
+/// What a configuration came to.
 struct Observation {
-    /// Of a nanosecond of the program: samples taken in it.
+    /// Of a nanosecond of a program: samples taken in it.
     samples: f64,
     /// Opportunities let pass.
     skips: f64,
@@ -75,8 +75,12 @@ impl Prices {
     /// From all that was measured; nothing if something is missing.
     pub fn of(plan: &Plan, results: &Results<'_>) -> Option<Prices> {
         let names = programs(plan);
-        let all = points(plan).iter().flat_map(|of| names.iter().map(|name| cell(plan, name, *of)));
-        let all: Option<Vec<Observation>> = all.map(|cell| observation(results, &cell)).collect();
+        let of_point = |point: &(u32, u32)| -> Option<Observation> {
+            let each: Option<Vec<Observation>> =
+                names.iter().map(|name| observation(results, &cell(plan, name, *point))).collect();
+            average(&each?)
+        };
+        let all: Option<Vec<Observation>> = points(plan).iter().map(of_point).collect();
         fit(&all?)
     }
 
@@ -96,6 +100,13 @@ fn observation(results: &Results<'_>, cell: &Cell) -> Option<Observation> {
     (base > 0.0).then(|| Observation { samples: samples / base, skips: skips / base, overhead })
 }
 
+/// The mean over programs: some pay twice as much for a sample as others, and one of them alone is known to a point or two.
+fn average(each: &[Observation]) -> Option<Observation> {
+    let over = |of: fn(&Observation) -> f64| mean(&each.iter().map(of).collect::<Vec<f64>>());
+    let (samples, skips) = (over(|of| of.samples)?, over(|of| of.skips)?);
+    Some(Observation { samples, skips, overhead: over(|of| of.overhead)? })
+}
+
 /// Least squares without a constant: who takes no samples pays nothing.
 fn fit(all: &[Observation]) -> Option<Prices> {
     let sum = |of: &dyn Fn(&Observation) -> f64| all.iter().map(of).sum::<f64>();
@@ -108,9 +119,9 @@ fn fit(all: &[Observation]) -> Option<Prices> {
     }
     let sample = (sy * kk - ky * sk) / determinant;
     let skip = (ky * ss - sy * sk) / determinant;
-    let mean = sum(&|o| o.overhead) / all.len() as f64;
+    let middle = sum(&|o| o.overhead) / all.len() as f64;
     let left = sum(&|o| (o.overhead - sample * o.samples - skip * o.skips).powi(2));
-    let variation = sum(&|o| (o.overhead - mean).powi(2));
+    let variation = sum(&|o| (o.overhead - middle).powi(2));
     (variation > 0.0).then(|| Prices { sample, skip, explained: 1.0 - left / variation })
 }
 
@@ -181,6 +192,15 @@ mod tests {
         assert!(prices.explained > 0.99 && prices.explained < 1.0);
         let alike = [(1e-5, 1e-4, 0.0), (2e-5, 2e-4, 0.0), (3e-5, 3e-4, 0.0)];
         assert_eq!(fit(&alike.map(|(samples, skips, off)| observed(samples, skips, off))), None);
+    }
+
+    #[test]
+    fn programs_count_alike() {
+        let each = [observed(1e-5, 1e-3, 0.0), observed(3e-5, 3e-3, 0.02)];
+        let both = average(&each).expect("two");
+        assert!((both.samples - 2e-5).abs() < 1e-12 && (both.skips - 2e-3).abs() < 1e-12);
+        assert!((both.overhead - (200.0 * 2e-5 + 5.0 * 2e-3 + 0.01)).abs() < 1e-12);
+        assert!(average(&[]).is_none());
     }
 
     #[test]

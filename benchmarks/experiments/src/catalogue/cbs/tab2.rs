@@ -14,7 +14,7 @@ const SAYS: &[&str] = &[
     "Accuracy for each number of samples after a tick and each stride between them, a mean over programs; everything is compiled at the lowest level. More \
      samples and longer strides are more accurate until windows are longer than ticks. Each cell has an overhead, too.",
     "Here ticks come by counted yieldpoints, 100 in a run, so the grid of accuracies repeats on every machine. Overheads are measured for some configurations \
-     that take many samples or skip many calls, with ticks of 10 ms; what a sample and a skip cost follows from these, and from that the other overheads. Programs \
+     that take many samples or skip many calls, with ticks of 10 ms; what a sample and a skip cost follows from their means over programs, which are what the grid has, and from that the other overheads. Programs \
      that make fewer calls than there are ticks (mandelbrot, nbody, sieve) are left out: most of their few calls are never seen, whatever is sampled.",
 ];
 

@@ -1,5 +1,6 @@
 """Shye et al. 2005."""
 
+import math
 import re
 
 from .basics import average, by_program, costs, extreme, flagged, mean
@@ -24,7 +25,7 @@ def crossing(programs):
 def found_by_ten(cells):
     """Paths that ten runs found, of those of thirty."""
     runs = lambda cell: len(re.findall(r"seed=\d+", cell.commands))
-    by = {(cell.program, runs(cell)): cell.number("found") for cell in cells}
+    by = {(cell.program, runs(cell)): cell.number("pieces") for cell in cells}
     programs = {cell.program for cell in cells}
     return mean(100 * by[(program, 10)] / by[(program, 30)] for program in programs)
 
@@ -135,12 +136,13 @@ def dearer(cells):
 
 
 def fewer_each(cells):
-    """Programs in which each further run finds no more new paths, but for one."""
+    """Programs in which each further run finds no more new paths, but by one, or two standard deviations of what two steps found."""
     level, every = 0, by_program(cells).values()
     for own in every:
-        points = sorted((len(re.findall(r"seed=\d+", cell.commands)), cell.number("found")) for cell in own)
-        new = [((found - before) / (runs - past), runs - past) for (past, before), (runs, found) in zip(points, points[1:])]
-        level += all(one <= last + 1 / runs for (last, _), (one, runs) in zip(new, new[1:]))
+        points = sorted((len(re.findall(r"seed=\d+", cell.commands)), cell.number("pieces")) for cell in own)
+        new = [(runs - past, found - before) for (past, before), (runs, found) in zip(points, points[1:])]
+        limit = lambda runs, found, more, most: found / runs + 2 * math.sqrt(found / runs**2 + most / more**2) + 1 / more
+        level += all(most / more <= limit(runs, found, more, most) for (runs, found), (more, most) in zip(new, new[1:]))
     return level == len(every), [level, len(every)]
 
 

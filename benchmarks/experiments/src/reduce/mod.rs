@@ -147,12 +147,11 @@ fn times(value: &Value) -> Result<Outcome, String> {
     Ok(outcome)
 }
 
-/// What is said of all traces together, and how many paths have a weight.
+/// What is said of all traces together, and how many different pieces of methods they show.
 fn traces(value: &Value) -> Result<Outcome, String> {
-    let paths = value["traces"]["paths"].as_array().ok_or_else(lacks("branch traces"))?;
-    let found = paths.iter().filter(|path| path["weight"].as_f64().is_some_and(|weight| weight > 0.0));
+    let pieces = value["traces"]["runs"].as_array().ok_or_else(lacks("branch traces"))?;
     let mut outcome = Outcome::default();
-    outcome.numbers.insert("found".into(), found.count() as f64);
+    outcome.numbers.insert("pieces".into(), pieces.len() as f64);
     flatten("", &value["traces"], &mut outcome);
     Ok(outcome)
 }
@@ -250,10 +249,10 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_traces_are_counted_if_they_have_a_weight() {
-        let text = r#"{"traces": {"samples": 9, "crossings": {"0": 2, "3": 1}, "paths": [{"weight": 0.0}, {"weight": 2.5}]}}"#;
+    fn pieces_of_traces_are_counted() {
+        let text = r#"{"traces": {"samples": 9, "crossings": {"0": 2, "3": 1}, "runs": [{"count": 4}, {"count": 5}]}}"#;
         let outcome = reduce(Reduction::Traces, text).expect("traces");
-        assert_eq!((outcome.numbers["found"], outcome.numbers["samples"]), (1.0, 9.0));
+        assert_eq!((outcome.numbers["pieces"], outcome.numbers["samples"]), (2.0, 9.0));
         assert_eq!((outcome.numbers["crossings.0"], outcome.numbers["crossings.3"]), (2.0, 1.0));
     }
 

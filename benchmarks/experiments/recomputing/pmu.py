@@ -22,9 +22,13 @@ def crossing(programs):
     return of
 
 
+def runs(cell):
+    """How many runs a cell adds up."""
+    return len(re.findall(r"seed=\d+", cell.commands))
+
+
 def found_by_ten(cells):
     """Paths that ten runs found, of those of thirty."""
-    runs = lambda cell: len(re.findall(r"seed=\d+", cell.commands))
     by = {(cell.program, runs(cell)): cell.number("pieces") for cell in cells}
     programs = {cell.program for cell in cells}
     return mean(100 * by[(program, 10)] / by[(program, 30)] for program in programs)
@@ -139,10 +143,10 @@ def fewer_each(cells):
     """Programs in which each further run finds no more new paths, but by one, or two standard deviations of what two steps found."""
     level, every = 0, by_program(cells).values()
     for own in every:
-        points = sorted((len(re.findall(r"seed=\d+", cell.commands)), cell.number("pieces")) for cell in own)
-        new = [(runs - past, found - before) for (past, before), (runs, found) in zip(points, points[1:])]
-        limit = lambda runs, found, more, most: found / runs + 2 * math.sqrt(found / runs**2 + most / more**2) + 1 / more
-        level += all(most / more <= limit(runs, found, more, most) for (runs, found), (more, most) in zip(new, new[1:]))
+        points = sorted((runs(cell), cell.number("pieces")) for cell in own)
+        steps = [(after - before, later - earlier) for (before, earlier), (after, later) in zip(points, points[1:])]
+        chance = lambda last, found, more, new: 2 * math.sqrt(found / last**2 + new / more**2) + 1 / more
+        level += all(new / more <= found / last + chance(last, found, more, new) for (last, found), (more, new) in zip(steps, steps[1:]))
     return level == len(every), [level, len(every)]
 
 

@@ -20,8 +20,8 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
         "Here a period is named by the paper's cycles, with 50 million added. Time: 10 million cycles are 20 ms, the usual tick, for the paper does not say how fast its clock is; compiled code \
          is left for a trace of 16 branches at each tick. The timer itself runs in the machines without profiles, too. The quick mode measures three of the seven, and 10 million in all programs of `pmu-fig6`.",
         "Paths are what different traces of four branches show, in runs that repeat: 10 million cycles are 99,991 taken branches for the interpreter that records, so many yieldpoints for bursts, and so many branches for \
-         the processor's own records (lbr), where the host permits these; `holloway doctor` says whether it does. Distances vary by a quarter, for the recorder as for bursts: at fixed ones a program that \
-         repeats something short (list) was always left at the same places, and showed fewer traces with the shortest of them than with the next. In proportion that is as in the paper; runs are shorter, and have less samples. Stepping through machine code (step) sees the \
+         the processor's own records (lbr), where the host permits these; `holloway doctor` says whether it does. In proportion that is as in the paper; runs are shorter, and have less samples. Distances vary by a quarter, for the recorder as for bursts: at fixed ones a program that \
+         repeats something short (list) was always left at the same places, and showed fewer traces with the shortest of them than with the next. Stepping through machine code (step) sees the \
          branches that lbr would and takes a hundred times as long.",
     ],
     cells: |plan| {

@@ -225,7 +225,9 @@ fn inlined_calls_get_credit() {
 }
 
 fn candidate(weight: u64, site_weight: u64, total: u64, size: u32, is_static: bool) -> Candidate {
-    Candidate { edge: edge(1, 2, 3), weight, site_weight, inside: 0, total, size, is_static, has_few: true }
+    let (inside, around, makes_objects, has_few) = (0, 0, false, true);
+    let edge = edge(1, 2, 3);
+    Candidate { edge, weight, site_weight, inside, around, makes_objects, total, size, is_static, has_few }
 }
 
 /// One of many targets.
@@ -292,7 +294,9 @@ fn what_makes_many_calls_is_not_cold() {
     for (inside, inlined) in [(0, false), (2, false), (3, true), (1000, true)] {
         for (weight, site_weight) in [(0, 0), (1, 1)] {
             let candidate = Candidate { inside, ..candidate(weight, site_weight, 10_000, 60, true) };
-            assert_eq!(policy.decide(&candidate).is_inlined(), inlined, "{candidate:?}");
+            let decision = policy.decide(&candidate);
+            assert_eq!(decision.is_inlined(), inlined, "{candidate:?}");
+            assert_eq!(matches!(decision.reason, Reason::MakesCalls { .. }), inlined, "{candidate:?}");
             assert!(!LINE.decide(&candidate).is_inlined());
             assert!(!Policy::OLD.decide(&candidate).is_inlined());
         }
@@ -301,6 +305,30 @@ fn what_makes_many_calls_is_not_cold() {
     for (size, is_static) in [(61, true), (60, false)] {
         let candidate = Candidate { inside: 5000, ..candidate(1, 1, 10_000, size, is_static) };
         assert!(!policy.decide(&candidate).is_inlined());
+    }
+}
+
+/// What makes objects is inlined by J9's policy where the code around the call is not cold, however seldom the call is made.
+#[test]
+fn what_makes_objects_is_inlined_where_much_happens() {
+    for (around, makes_objects, size, is_static, inlined) in [
+        (3, true, 20, true, true),
+        (5000, true, 20, true, true),
+        (2, true, 20, true, false),
+        (5000, false, 20, true, false),
+        (5000, true, 21, true, false),
+        (5000, true, 20, false, false),
+    ] {
+        for (weight, site_weight) in [(0, 0), (1, 1)] {
+            let seldom = candidate(weight, site_weight, 10_000, size, is_static);
+            let candidate = Candidate { around, makes_objects, ..seldom };
+            let decision = Policy::J9.decide(&candidate);
+            assert_eq!(decision.is_inlined(), inlined, "{candidate:?}");
+            assert_eq!(matches!(decision.reason, Reason::MakesObjects { .. }), inlined, "{candidate:?}");
+            for policy in [Policy::OLD, Policy::NEW, LINE] {
+                assert_eq!(policy.decide(&candidate).reason, policy.decide(&seldom).reason);
+            }
+        }
     }
 }
 

@@ -9,7 +9,9 @@
 //! * *J9's*: a cold site is not inlined, whatever static heuristics say; the required weight grows linearly with the size
 //!   of the callee: required(size) = CP · (size - S) / (M - S), and at least the weight below which a site is cold. It is
 //!   the same line, read from the other axis. This is the policy that a bad profile hurts. How often something is called
-//!   does not tell how long it works: a call's only target, within S, is not cold if it makes many calls itself (ours). Where
+//!   does not tell how long it works: a call's only target, within S, is not cold if it makes many calls itself (ours), nor if it
+//!   makes objects and the methods around the call are called often: inlined, its objects need perhaps not be made, and one that is
+//!   made on one way only has to be made on all ways that meet it (ours). Where
 //!   there are more targets than static heuristics would test for, only one with more than half of the site's samples gets a
 //!   guard (ours): without, `richards` had three copies of four tasks, twice as much to compile for nothing.
 //!
@@ -31,6 +33,11 @@ pub struct Candidate {
     pub site_weight: u64,
     /// The weight of all calls that the callee makes itself, from wherever it is called.
     pub inside: u64,
+    /// The weight of all calls of the methods around the call, of that one which is called most: the compiled method, and those that
+    /// were inlined down to the call. 0 if the call is not worth a thought there.
+    pub around: u64,
+    /// Whether the callee makes objects.
+    pub makes_objects: bool,
     /// The weight of the call graph.
     pub total: u64,
     /// How many bytecodes the callee has.
@@ -194,7 +201,9 @@ impl Policy {
                 // What is larger than static heuristics allow must be called often itself, and so must what needs a guard.
                 let counts = candidate.size <= limits.base && candidate.is_static;
                 let inside = if counts { candidate.inside } else { 0 };
-                let (weight, of_site) = (candidate.weight.max(inside), candidate.site_weight.max(inside));
+                let around = if counts && candidate.makes_objects { candidate.around } else { 0 };
+                let more = inside.max(around);
+                let (weight, of_site) = (candidate.weight.max(more), candidate.site_weight.max(more));
                 let many = !candidate.is_static && !candidate.has_few;
                 let refusal = if weight == 0 || below(cold, of_site, total) {
                     Some(Reason::Cold { cold })
@@ -209,12 +218,24 @@ impl Policy {
             }
         };
         let too_large = (candidate.size > limit).then_some(Reason::TooLarge { limit });
-        let reason = refusal.or(too_large).unwrap_or(if candidate.is_static {
-            Reason::Fits { limit }
-        } else {
-            Reason::FitsGuarded { limit }
+        let reason = refusal.or(too_large).unwrap_or(match candidate.is_static {
+            true => self.fits(candidate, limit),
+            false => Reason::FitsGuarded { limit },
         });
         Decision { candidate: *candidate, reason }
+    }
+
+    /// Why the only target of a call is inlined.
+    fn fits(&self, candidate: &Candidate, limit: u32) -> Reason {
+        let Self::J9 { cold, .. } = *self else { return Reason::Fits { limit } };
+        let is_cold = |weight| weight == 0 || below(cold, weight, candidate.total);
+        if !is_cold(candidate.weight) {
+            Reason::Fits { limit }
+        } else if !is_cold(candidate.inside) {
+            Reason::MakesCalls { limit }
+        } else {
+            Reason::MakesObjects { limit }
+        }
     }
 
     /// Decides about all targets of a call, in the order given. At most two get a guard under the new policy.
@@ -234,6 +255,16 @@ fn below(share: Share, part: u64, whole: u64) -> bool {
 pub enum Reason {
     /// Inlined: the only target, and within the limit.
     Fits {
+        /// The limit in bytecodes.
+        limit: u32,
+    },
+    /// Inlined: the only target, within the limit, and seldom called, but it makes many calls.
+    MakesCalls {
+        /// The limit in bytecodes.
+        limit: u32,
+    },
+    /// Inlined: the only target, within the limit, and seldom called, but it makes objects where much happens.
+    MakesObjects {
         /// The limit in bytecodes.
         limit: u32,
     },
@@ -284,7 +315,8 @@ impl Decision {
     /// Whether it is inlined.
     #[must_use]
     pub fn is_inlined(&self) -> bool {
-        matches!(self.reason, Reason::Fits { .. } | Reason::FitsGuarded { .. })
+        use Reason::{Fits, FitsGuarded, MakesCalls, MakesObjects};
+        matches!(self.reason, Fits { .. } | MakesCalls { .. } | MakesObjects { .. } | FitsGuarded { .. })
     }
 
     /// Whether it is inlined under a guard.
@@ -299,6 +331,12 @@ impl fmt::Display for Reason {
         match self {
             Self::Fits { limit } | Self::FitsGuarded { limit } => {
                 write!(f, "within the limit of {limit} bytecodes")
+            }
+            Self::MakesCalls { limit } => {
+                write!(f, "seldom called, but makes many calls, and within the limit of {limit} bytecodes")
+            }
+            Self::MakesObjects { limit } => {
+                write!(f, "seldom called, but makes objects, and within the limit of {limit} bytecodes")
             }
             Self::TooLarge { limit } => write!(f, "beyond the limit of {limit} bytecodes"),
             Self::NotHot { hot } => {
@@ -320,8 +358,8 @@ impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Candidate { edge, weight, site_weight, total, size, .. } = self.candidate;
         let done = match self.reason {
-            Reason::Fits { .. } => "inlined",
             Reason::FitsGuarded { .. } => "inlined under a guard",
+            _ if self.is_inlined() => "inlined",
             _ => "not inlined",
         };
         write!(

@@ -21,16 +21,24 @@ use std::sync::{Arc, Mutex};
 pub struct CallWeights {
     total: u64,
     sites: BTreeMap<CallSite, SiteTargets>,
+    /// How often each method was called.
+    called: BTreeMap<MethodId, u64>,
 }
 
 /// No call was seen.
-pub(super) static NO_CALLS: CallWeights = CallWeights { total: 0, sites: BTreeMap::new() };
+pub(super) static NO_CALLS: CallWeights =
+    CallWeights { total: 0, sites: BTreeMap::new(), called: BTreeMap::new() };
 
 impl CallWeights {
     /// Of a graph.
     pub fn of(graph: &CallGraph) -> CallWeights {
-        let sites = graph.sites().into_iter().map(|site| (site.site, site)).collect();
-        CallWeights { total: graph.total(), sites }
+        let sites: BTreeMap<CallSite, SiteTargets> =
+            graph.sites().into_iter().map(|site| (site.site, site)).collect();
+        let mut called = BTreeMap::new();
+        for &(method, weight) in sites.values().flat_map(|site| &site.targets) {
+            *called.entry(method).or_default() += weight;
+        }
+        CallWeights { total: graph.total(), sites, called }
     }
 
     /// The weight of all calls.
@@ -47,6 +55,11 @@ impl CallWeights {
     /// The weight of all calls from a place.
     pub fn of_site(&self, caller: FunctionId, pc: u32) -> u64 {
         self.targets(caller, pc).iter().map(|&(_, weight)| weight).sum()
+    }
+
+    /// The weight of all calls of a method.
+    pub fn called(&self, method: FunctionId) -> u64 {
+        self.called.get(&MethodId(method.0)).copied().unwrap_or(0)
     }
 
     /// The weight of all calls that a method makes.

@@ -5,9 +5,9 @@ use super::decision::{Refusal, Site, Why};
 use super::limits::Limits;
 use crate::ir::{InlineId, Region};
 use crate::passes::Input;
-use holloway_bytecode::FunctionId;
 use holloway_bytecode::code::instructions;
 use holloway_bytecode::ops::OpShape;
+use holloway_bytecode::{FunctionId, Op as Code};
 use holloway_profilers::MethodId;
 use holloway_profilers::calls::{CallEdge, Candidate, Policy};
 use holloway_vm::compiled::{InlineBy, Inlining};
@@ -38,6 +38,8 @@ struct Size {
     words: usize,
     /// Without calls and loops.
     plain: bool,
+    /// With allocations.
+    makes_objects: bool,
 }
 
 /// Judges.
@@ -88,12 +90,13 @@ impl<'a> Judge<'a> {
                 && instructions(code).all(|(_, i)| {
                     !matches!(i.op.shape(), OpShape::Call | OpShape::LoopJump | OpShape::LoopBranch)
                 }),
+            makes_objects: instructions(code).any(|(_, i)| i.op == Code::New),
         })
     }
 
     /// May the method be inlined: its words, and why.
     pub fn allows(&mut self, region: &Region, asked: &Asked) -> Result<(usize, Why), Refusal> {
-        let Size { words, plain } = self.size(asked.function);
+        let Size { words, plain, makes_objects } = self.size(asked.function);
         if region.inlines[asked.caller.index()].depth >= self.limits.depth {
             return Err(Refusal::TooDeep);
         }
@@ -128,7 +131,7 @@ impl<'a> Judge<'a> {
             InlineBy::Frequency => self.by_frequency(words, asked.local),
             InlineBy::Size(most) if words <= most as usize => Ok((words, Why::Small)),
             InlineBy::Size(most) => Err(Refusal::TooLarge(words, most as usize)),
-            InlineBy::Calls(policy) => self.by_calls(&policy, region, asked, words),
+            InlineBy::Calls(policy) => self.by_calls(&policy, region, asked, words, makes_objects),
         }
     }
 
@@ -143,12 +146,21 @@ impl<'a> Judge<'a> {
         }
     }
 
+    /// How often the methods are called into which a call was inlined, of all of them the most.
+    fn around(&self, region: &Region, caller: InlineId) -> u64 {
+        let up = |id: &InlineId| region.inlines[id.index()].caller.map(|(above, _)| above);
+        let around = std::iter::successors(Some(caller), up);
+        let called = around.map(|id| self.inlining.calls.called(region.inlines[id.index()].function));
+        called.max().unwrap_or(0)
+    }
+
     fn by_calls(
         &self,
         policy: &Policy,
         region: &Region,
         asked: &Asked,
         words: usize,
+        makes_objects: bool,
     ) -> Result<(usize, Why), Refusal> {
         let (calls, pc) = (self.inlining.calls, asked.pc);
         let caller = region.inlines[asked.caller.index()].function;
@@ -169,6 +181,8 @@ impl<'a> Judge<'a> {
             weight,
             site_weight,
             inside: calls.inside(asked.function),
+            around: if asked.is_cold { 0 } else { self.around(region, asked.caller) },
+            makes_objects,
             total: calls.total(),
             size: words as u32,
             is_static: asked.is_only,

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! As long as a program was what it is, so long it will be: whoever looks again after a part of that time notices a change late by
-//! that part of a phase at most, and what looking costs becomes less and less. After a change there are no pauses. The
+//! that part of a phase at most, and what looking costs becomes less and less. After a change there are no pauses; whoever never
+//! changed has long ones from the first look on. The
 //! beginning belongs to the interpreter, which counts by itself, and to code that finds its form: looks that every piece of code that was thrown
 //! away began there took up to a third of the first seconds.
 
@@ -28,6 +29,10 @@ const PART: u64 = 8;
 /// Changing versions for less is not worth it.
 const SHORTEST: u64 = 4;
 
+/// As long as nothing has ever changed, no pause is shorter than this. Whoever begins with short ones looks half of the first three
+/// seconds: where phases are too short to be followed, what that costs is lost.
+const UNMOVED: u64 = 3 * LOOK;
+
 /// With the usual 20 ms: five seconds.
 const LONGEST: u64 = 250;
 
@@ -41,12 +46,14 @@ pub(super) struct Looks {
     left: u64,
     /// Ticks since something changed.
     quiet: u64,
+    /// Nothing has changed since the first look.
+    is_unmoved: bool,
 }
 
 impl Looks {
     /// The program begins.
     pub fn new() -> Looks {
-        Looks { is_on: false, beginning: Some(0), left: FIRST, quiet: 0 }
+        Looks { is_on: false, beginning: Some(0), left: FIRST, quiet: 0, is_unmoved: true }
     }
 
     /// Is there a look.
@@ -67,7 +74,8 @@ impl Looks {
         if self.left > 0 {
             return;
         }
-        let pause = (self.quiet / PART).min(LONGEST);
+        let least = if self.is_unmoved { UNMOVED } else { 0 };
+        let pause = (self.quiet / PART).clamp(least, LONGEST);
         self.is_on = !self.is_on || pause < SHORTEST;
         self.beginning = None;
         self.left = if self.is_on { LOOK } else { pause };
@@ -78,9 +86,12 @@ impl Looks {
         self.quiet = 0;
         if self.beginning.is_some() {
             self.left = FIRST;
-        } else if !self.is_on {
-            // The next tick begins a look.
-            self.left = 0;
+        } else {
+            self.is_unmoved = false;
+            if !self.is_on {
+                // The next tick begins a look.
+                self.left = 0;
+            }
         }
     }
 }
@@ -103,9 +114,22 @@ mod tests {
         let mut looks = Looks::new();
         assert_eq!(on(&mut looks, FIRST - 1), 0, "the beginning");
         assert_eq!(on(&mut looks, LOOK), LOOK as usize);
-        assert!((100..200).contains(&on(&mut looks, 500)));
+        let early = on(&mut looks, 500);
+        assert!((64..=120).contains(&early), "{early}");
         let late = on(&mut looks, 20_000);
         assert!((400..700).contains(&late), "{late}");
+    }
+
+    #[test]
+    fn who_never_changed_is_looked_at_a_quarter_of_the_time() {
+        let mut looks = Looks::new();
+        on(&mut looks, FIRST + LOOK - 1);
+        assert_eq!(on(&mut looks, UNMOVED), 0);
+        assert_eq!(on(&mut looks, LOOK), LOOK as usize);
+        looks.changed();
+        on(&mut looks, PART * SHORTEST);
+        let busy = on(&mut looks, LOOK + UNMOVED);
+        assert!(busy >= 2 * LOOK as usize, "{busy}: who changed once is looked at more often");
     }
 
     #[test]

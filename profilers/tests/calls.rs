@@ -225,9 +225,9 @@ fn inlined_calls_get_credit() {
 }
 
 fn candidate(weight: u64, site_weight: u64, total: u64, size: u32, is_static: bool) -> Candidate {
-    let (inside, around, makes_objects, has_few) = (0, 0, false, true);
+    let (inside, makes, given, has_few) = (0, 0, 0, true);
     let edge = edge(1, 2, 3);
-    Candidate { edge, weight, site_weight, inside, around, makes_objects, total, size, is_static, has_few }
+    Candidate { edge, weight, site_weight, inside, makes, given, total, size, is_static, has_few }
 }
 
 /// One of many targets.
@@ -308,25 +308,38 @@ fn what_makes_many_calls_is_not_cold() {
     }
 }
 
-/// What makes objects is inlined by J9's policy where the code around the call is not cold, however seldom the call is made.
+/// What makes objects, or is given some, is inlined by J9's policy where the code around their making is not cold, however seldom the call
+/// is made: by the same line, so that a larger callee needs more. Under a guard only what makes some, where all targets get one.
 #[test]
-fn what_makes_objects_is_inlined_where_much_happens() {
-    for (around, makes_objects, size, is_static, inlined) in [
-        (3, true, 20, true, true),
-        (5000, true, 20, true, true),
-        (2, true, 20, true, false),
-        (5000, false, 20, true, false),
-        (5000, true, 21, true, false),
-        (5000, true, 20, false, false),
+fn what_has_to_do_with_objects_is_inlined_where_much_happens() {
+    // Of 10,000: 3 are not cold, and what has 31 words needs 6.
+    for (around, size, is_static, has_few, made, given) in [
+        (3, 20, true, true, true, true),
+        (5000, 20, true, true, true, true),
+        (2, 20, true, true, false, false),
+        (0, 20, true, true, false, false),
+        (6, 31, true, true, true, true),
+        (5, 31, true, true, false, false),
+        (5000, 76, true, true, false, false),
+        (5000, 20, false, true, true, false),
+        (5000, 20, false, false, false, false),
     ] {
         for (weight, site_weight) in [(0, 0), (1, 1)] {
-            let seldom = candidate(weight, site_weight, 10_000, size, is_static);
-            let candidate = Candidate { around, makes_objects, ..seldom };
-            let decision = Policy::J9.decide(&candidate);
-            assert_eq!(decision.is_inlined(), inlined, "{candidate:?}");
-            assert_eq!(matches!(decision.reason, Reason::MakesObjects { .. }), inlined, "{candidate:?}");
-            for policy in [Policy::OLD, Policy::NEW, LINE] {
-                assert_eq!(policy.decide(&candidate).reason, policy.decide(&seldom).reason);
+            let seldom = Candidate { has_few, ..candidate(weight, site_weight, 10_000, size, is_static) };
+            assert!(!Policy::J9.decide(&seldom).is_inlined(), "{seldom:?}");
+            let makes = Candidate { makes: around, ..seldom };
+            let is_given = Candidate { given: around, ..seldom };
+            for (candidate, is_inlined) in [(makes, made), (is_given, given)] {
+                let decision = Policy::J9.decide(&candidate);
+                assert_eq!(decision.is_inlined(), is_inlined, "{candidate:?}");
+                if is_inlined && is_static {
+                    let is_given = candidate.given > 0;
+                    assert_eq!(matches!(decision.reason, Reason::GivenObjects { .. }), is_given);
+                    assert_eq!(matches!(decision.reason, Reason::MakesObjects { .. }), !is_given);
+                }
+                for policy in [Policy::OLD, Policy::NEW, LINE] {
+                    assert_eq!(policy.decide(&candidate).reason, policy.decide(&seldom).reason);
+                }
             }
         }
     }

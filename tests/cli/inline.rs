@@ -33,7 +33,51 @@ fn main() {
 }
 ";
 
-/// The program in a folder of this name, with its exact calls.
+/// In each round an object is made, and once in ten thousand it is passed to a method that is not inlined as often as it is called.
+const SELDOM: &str = "\
+class Stack {
+    var top: Int = 0
+    var under: Int = 0
+
+    fn push(n: Int) {
+        if n % 10007 == 0 { this.move(n) }
+        this.top = n
+    }
+
+    fn move(n: Int) {
+        var rest = n
+        var digits = 0
+        while rest > 0 { rest = rest / 10; digits += 1 }
+        this.under = this.top + digits
+    }
+}
+
+fn digits(n: Int) -> Int {
+    var rest = n
+    var digits = 0
+    while rest > 0 { rest = rest / 10; digits += 1 }
+    digits
+}
+
+fn work(n: Int) -> Int {
+    var sum = 0
+    for i in 1..n {
+        let stack = Stack()
+        stack.push(i)
+        if i % 10007 == 0 { sum += digits(i) }
+        sum += stack.top + stack.under * 3
+    }
+    sum
+}
+
+fn main() {
+    var sum = 0
+    for i in 0..20 { sum += work(20000) }
+    println(sum.toString())
+}
+";
+
+/// The program of shapes in a folder of this name, with its exact calls.
 fn measured(name: &str) -> (String, String) {
     let folder = folder(name);
     let program = file(&folder, "shapes.hol", PROGRAM);
@@ -96,6 +140,31 @@ fn policies_decide_by_the_call_graph_and_say_why() {
         site.contains("Square.area if it is the method") && site.contains("inlined, else leave"),
         "{left}"
     );
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn what_is_given_an_object_is_inlined_however_seldom_it_is_called() {
+    let folder = folder("inline-given");
+    let program = file(&folder, "seldom.hol", SELDOM);
+    let profile = folder.join("calls.json").to_string_lossy().into_owned();
+    let seen =
+        holloway(&["run", &program, "--tier", "interp", "--profile", "calls", "--profile-out", &profile]);
+    assert_eq!((seen.code, &*seen.out), (Some(0), "3999800400\n"), "{}", seen.err);
+    let flags = ["--sync-compile", "--inline", "j9", "--inline-profile", &format!("exact={profile}")];
+    let explained = holloway(&[&["explain", "work", &*program], &flags[..]].concat());
+    let whole = explained.out.split("work: o2").nth(1).expect(&explained.out);
+    assert!(
+        line(whole, "Stack.move").contains("inlined      seldom called, but given new objects"),
+        "{whole}"
+    );
+    assert!(line(whole, "digits").contains("not inlined"), "{whole}");
+    // 400,000 stacks have 24 bytes each at least, but hardly one is made in the end.
+    let run = holloway(&[&["run", "--stats=json", &*program], &flags[..]].concat());
+    assert_eq!((run.code, &*run.out), (Some(0), "3999800400\n"), "{}", run.err);
+    let (_, after) = run.err.split_once("\"allocated_bytes\": ").unwrap_or_else(|| panic!("{}", run.err));
+    let allocated: u64 = after.split(',').next().unwrap_or_default().parse().expect("a number");
+    assert!(allocated < 1_000_000, "{allocated}");
 }
 
 #[test]

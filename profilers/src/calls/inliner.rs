@@ -9,9 +9,10 @@
 //! * *J9's*: a cold site is not inlined, whatever static heuristics say; the required weight grows linearly with the size
 //!   of the callee: required(size) = CP · (size - S) / (M - S), and at least the weight below which a site is cold. It is
 //!   the same line, read from the other axis. This is the policy that a bad profile hurts. How often something is called
-//!   does not tell how long it works: a call's only target, within S, is not cold if it makes many calls itself (ours), nor if it
-//!   makes objects and the methods around the call are called often: inlined, its objects need perhaps not be made, and one that is
-//!   made on one way only has to be made on all ways that meet it (ours). Where
+//!   does not tell how long it works, nor what it costs around it. A call's only target, within S, is not cold if it makes many calls
+//!   itself (ours). And where objects are made, the methods around that place count, if they are called more often (ours): inlined,
+//!   objects need perhaps not be made. One that a call is given must be made for it, on all ways if there is a loop around; one that a
+//!   call gives makes all that it meets. Where
 //!   there are more targets than static heuristics would test for, only one with more than half of the site's samples gets a
 //!   guard (ours): without, `richards` had three copies of four tasks, twice as much to compile for nothing.
 //!
@@ -33,11 +34,11 @@ pub struct Candidate {
     pub site_weight: u64,
     /// The weight of all calls that the callee makes itself, from wherever it is called.
     pub inside: u64,
-    /// The weight of all calls of the methods around the call, of that one which is called most: the compiled method, and those that
-    /// were inlined down to the call. 0 if the call is not worth a thought there.
-    pub around: u64,
-    /// Whether the callee makes objects.
-    pub makes_objects: bool,
+    /// If the callee makes objects: the weight of all calls of the methods around the call, of that one which is called most: the
+    /// compiled method, and those that were inlined down to the call. 0 if the call is not worth a thought there.
+    pub makes: u64,
+    /// If the callee is given an object that is made there, too: the same for the place where it is made.
+    pub given: u64,
     /// The weight of the call graph.
     pub total: u64,
     /// How many bytecodes the callee has.
@@ -46,6 +47,20 @@ pub struct Candidate {
     pub is_static: bool,
     /// Whether the call has so few possible targets that static heuristics would test for all of them.
     pub has_few: bool,
+}
+
+impl Candidate {
+    /// What counts beside its own weight for J9's policy: of its own calls, of making objects, of being given some. What is larger than
+    /// static heuristics allow must be called often itself if it makes no difference to objects, and so must what needs a guard; where all
+    /// targets are tested for, what one makes meets what the others make.
+    fn weights_beside(&self, limits: &Limits) -> [u64; 3] {
+        let counts = |weight, does_count| if does_count { weight } else { 0 };
+        [
+            counts(self.inside, self.is_static && self.size <= limits.base),
+            counts(self.makes, self.is_static || self.has_few),
+            counts(self.given, self.is_static),
+        ]
+    }
 }
 
 /// How sizes are limited.
@@ -198,11 +213,7 @@ impl Policy {
             Self::J9 { limits, cold, guard } => {
                 let required = limits.required(candidate.size).map(|share| share.max(cold));
                 let total = candidate.total;
-                // What is larger than static heuristics allow must be called often itself, and so must what needs a guard.
-                let counts = candidate.size <= limits.base && candidate.is_static;
-                let inside = if counts { candidate.inside } else { 0 };
-                let around = if counts && candidate.makes_objects { candidate.around } else { 0 };
-                let more = inside.max(around);
+                let more = candidate.weights_beside(&limits).into_iter().max().unwrap_or(0);
                 let (weight, of_site) = (candidate.weight.max(more), candidate.site_weight.max(more));
                 let many = !candidate.is_static && !candidate.has_few;
                 let refusal = if weight == 0 || below(cold, of_site, total) {
@@ -227,14 +238,16 @@ impl Policy {
 
     /// Why the only target of a call is inlined.
     fn fits(&self, candidate: &Candidate, limit: u32) -> Reason {
-        let Self::J9 { cold, .. } = *self else { return Reason::Fits { limit } };
-        let is_cold = |weight| weight == 0 || below(cold, weight, candidate.total);
-        if !is_cold(candidate.weight) {
-            Reason::Fits { limit }
-        } else if !is_cold(candidate.inside) {
-            Reason::MakesCalls { limit }
-        } else {
-            Reason::MakesObjects { limit }
+        let Self::J9 { limits, cold, .. } = self else { return Reason::Fits { limit } };
+        let required = limits.required(candidate.size).map_or(*cold, |share| share.max(*cold));
+        let is_enough = |weight| weight > 0 && !below(required, weight, candidate.total);
+        let [inside, makes, given] = candidate.weights_beside(limits).map(is_enough);
+        match is_enough(candidate.weight) {
+            true => Reason::Fits { limit },
+            false if inside => Reason::MakesCalls { limit },
+            false if given => Reason::GivenObjects { limit },
+            false if makes => Reason::MakesObjects { limit },
+            false => Reason::Fits { limit },
         }
     }
 
@@ -265,6 +278,11 @@ pub enum Reason {
     },
     /// Inlined: the only target, within the limit, and seldom called, but it makes objects where much happens.
     MakesObjects {
+        /// The limit in bytecodes.
+        limit: u32,
+    },
+    /// Inlined: the only target, within the limit, and seldom called, but it is given an object that is made where much happens.
+    GivenObjects {
         /// The limit in bytecodes.
         limit: u32,
     },
@@ -315,8 +333,10 @@ impl Decision {
     /// Whether it is inlined.
     #[must_use]
     pub fn is_inlined(&self) -> bool {
-        use Reason::{Fits, FitsGuarded, MakesCalls, MakesObjects};
-        matches!(self.reason, Fits { .. } | MakesCalls { .. } | MakesObjects { .. } | FitsGuarded { .. })
+        use Reason::{Fits, FitsGuarded, GivenObjects, MakesCalls, MakesObjects};
+        let reason = self.reason;
+        matches!(reason, Fits { .. } | FitsGuarded { .. })
+            || matches!(reason, GivenObjects { .. } | MakesCalls { .. } | MakesObjects { .. })
     }
 
     /// Whether it is inlined under a guard.
@@ -337,6 +357,9 @@ impl fmt::Display for Reason {
             }
             Self::MakesObjects { limit } => {
                 write!(f, "seldom called, but makes objects, and within the limit of {limit} bytecodes")
+            }
+            Self::GivenObjects { limit } => {
+                write!(f, "seldom called, but given new objects, and within the limit of {limit} bytecodes")
             }
             Self::TooLarge { limit } => write!(f, "beyond the limit of {limit} bytecodes"),
             Self::NotHot { hot } => {

@@ -75,7 +75,8 @@ impl<'a> Decider<'a> {
         let local = site.local * share;
         let is_cold = self.judge.is_cold(site, share);
         let has_few = site.targets.as_ref().is_some_and(|targets| count(targets) <= self.limits.few_targets);
-        Asked { caller: node.inline, pc: node.pc, function, local, is_cold, is_only: false, has_few }
+        let (caller, pc, given) = (node.inline, node.pc, site.given);
+        Asked { caller, pc, function, local, given, is_cold, is_only: false, has_few }
     }
 
     fn decision(

@@ -1,6 +1,6 @@
 //! What is done about a call, as a value, and how it is told.
 
-use crate::ir::{Op, Region, Value};
+use crate::ir::{InlineId, Op, Region, Value};
 use crate::passes::devirtualize::Targets;
 use holloway_bytecode::{ClassId, FunctionId, Program};
 use holloway_profilers::calls;
@@ -15,10 +15,22 @@ pub struct Site {
     pub frequency: f64,
     /// How often it runs for each time the method is entered that it is in, if that is less.
     pub local: f64,
-    /// Which part of what the region does is this call, about.
+    /// Which part of what the region does is a call that runs once, about.
     pub share: f64,
+    /// Of the objects that it is given and the region makes, the one that is made most.
+    pub given: Option<Given>,
     /// What it can reach, if it is a call through a table.
     pub targets: Option<Targets>,
+}
+
+/// An object that is given to a call: as long as the call is there, it is made wherever it would be in the program, however seldom
+/// that comes to the call.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Given {
+    /// How often it is made for each time the region is entered.
+    pub frequency: f64,
+    /// In which body.
+    pub inline: InlineId,
 }
 
 /// What to do with a call.

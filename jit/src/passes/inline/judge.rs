@@ -1,7 +1,7 @@
 //! Whether a method may be inlined where it is called: by its size and how often the call runs in the region, by its size alone,
 //! or by a policy and the call graph.
 
-use super::decision::{Refusal, Site, Why};
+use super::decision::{Given, Refusal, Site, Why};
 use super::limits::Limits;
 use crate::ir::{InlineId, Region};
 use crate::passes::Input;
@@ -24,6 +24,8 @@ pub struct Asked {
     pub function: FunctionId,
     /// How often it runs for each time that its caller is entered, or the region if that is less.
     pub local: f64,
+    /// An object that it is given.
+    pub given: Option<Given>,
     /// Not worth a thought.
     pub is_cold: bool,
     /// The call has no other targets.
@@ -62,11 +64,12 @@ impl<'a> Judge<'a> {
         self.inlining
     }
 
-    /// Is this share of a call not worth a thought.
+    /// Is this share of a call not worth a thought. What it is given counts for itself: inlined, it need perhaps not be made.
     pub fn is_cold(&self, site: &Site, share: f64) -> bool {
-        let (frequency, of_region) = (site.frequency * share, site.share * share);
+        let given = site.given.map_or(0.0, |given| given.frequency);
+        let frequency = site.frequency.max(given) * share;
         let limits = self.limits;
-        let is_cold = frequency < limits.cold_frequency || of_region < limits.cold_share;
+        let is_cold = frequency < limits.cold_frequency || frequency * site.share < limits.cold_share;
         is_cold && !matches!(self.inlining.by, InlineBy::Size(_))
     }
 
@@ -176,13 +179,17 @@ impl<'a> Judge<'a> {
             }
             None => targets.iter().find(|(callee, _)| *callee == edge.callee).map_or(0, |&(_, w)| w),
         };
+        let around = |inline| if asked.is_cold { 0 } else { self.around(region, inline) };
+        // In a loop an object is made more often than any method around is called.
+        let in_loop =
+            |given: Given| (calls.called(region.inlines[0].function) as f64 * given.frequency) as u64;
         let candidate = Candidate {
             edge,
             weight,
             site_weight,
             inside: calls.inside(asked.function),
-            around: if asked.is_cold { 0 } else { self.around(region, asked.caller) },
-            makes_objects,
+            makes: Some(asked.caller).filter(|_| makes_objects).map_or(0, around),
+            given: asked.given.map_or(0, |given| around(given.inline).max(in_loop(given))),
             total: calls.total(),
             size: words as u32,
             is_static: asked.is_only,

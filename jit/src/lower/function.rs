@@ -6,10 +6,10 @@ use super::profiling::Kept;
 use super::sharing::Sharing;
 use crate::frequency::{Counts, Frequencies};
 use crate::ir::{Arith, BlockId, InlineId, Op, Region, RegionEntry, Shape, Terminator, Ty, Value};
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::condcodes::{CondCode as _, IntCC};
 use cranelift_codegen::ir::{
-    self as clif, AbiParam, BlockArg, Function, InstBuilder, MemFlagsData, Signature, SourceLoc,
-    UserFuncName, types,
+    self as clif, AbiParam, BlockArg, Function, InstBuilder, InstructionData, MemFlagsData, Signature,
+    SourceLoc, UserFuncName, types,
 };
 use cranelift_codegen::isa::{CallConv, TargetFrontendConfig};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
@@ -543,32 +543,29 @@ impl Lowering<'_, '_> {
         a_count > b_count
     }
 
-    /// The opposite of a Boolean, as a comparison where it is one.
-    fn negated(&mut self, value: Value) -> clif::Value {
-        let node = self.region.node(value);
-        match node.op {
-            Op::Compare(cond) => {
-                let (a, b) = (self.value(node.args[0]), self.value(node.args[1]));
-                self.builder.ins().icmp(super::values::int_cc(cond.negated()), a, b)
-            }
-            Op::FloatCompare(cond) => {
-                let (a, b) = (self.value(node.args[0]), self.value(node.args[1]));
-                let cc: FloatCC = super::values::float_cc(cond.negated());
-                self.builder.ins().fcmp(cc, a, b)
-            }
-            Op::Same => {
-                let (a, b) = (self.value(node.args[0]), self.value(node.args[1]));
-                self.builder.ins().icmp(IntCC::NotEqual, a, b)
-            }
-            Op::IsNull => {
-                let a = self.value(node.args[0]);
-                self.builder.ins().icmp_imm_s(IntCC::NotEqual, a, 0)
-            }
-            Op::Not => self.value(node.args[0]),
+    /// The opposite of a Boolean. A comparison has one of its own: then no flag is made only to be tested.
+    pub fn negated(&mut self, value: Value) -> clif::Value {
+        match self.region.op(value) {
+            Op::Not => self.value(self.region.node(value).args[0]),
             _ => {
-                let value = self.value(value);
-                self.builder.ins().icmp_imm_s(IntCC::Equal, value, 0)
+                let flag = self.value(value);
+                self.opposite(flag)
             }
+        }
+    }
+
+    /// The same of what was computed here.
+    pub fn opposite(&mut self, flag: clif::Value) -> clif::Value {
+        let dfg = &self.builder.func.dfg;
+        let made_by = dfg.value_def(flag).inst().map(|inst| dfg.insts[inst]);
+        match made_by {
+            Some(InstructionData::IntCompare { cond, args: [a, b], .. }) => {
+                self.builder.ins().icmp(cond.complement(), a, b)
+            }
+            Some(InstructionData::FloatCompare { cond, args: [a, b], .. }) => {
+                self.builder.ins().fcmp(cond.complement(), a, b)
+            }
+            _ => self.builder.ins().icmp_imm_s(IntCC::Equal, flag, 0),
         }
     }
 

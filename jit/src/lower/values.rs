@@ -168,7 +168,7 @@ impl Lowering<'_, '_> {
             Op::CheckCast(class) => self.check_cast(value, class),
             Op::CheckInterface(interface) => {
                 let fits = self.implements(args[0], interface);
-                let fails = self.builder.ins().icmp_imm_s(IntCC::Equal, fits, 0);
+                let fails = self.opposite(fits);
                 self.check(value, fails, Reason::Cast);
                 self.value(args[0])
             }
@@ -181,7 +181,7 @@ impl Lowering<'_, '_> {
             }
             Op::Guard(expected, reason) => {
                 let fails = match expected {
-                    true => self.guard_fails(args[0]),
+                    true => self.negated(args[0]),
                     false => self.value(args[0]),
                 };
                 self.check(value, fails, reason);
@@ -239,17 +239,6 @@ impl Lowering<'_, '_> {
     pub fn check(&mut self, value: Value, fails: clif::Value, reason: Reason) {
         let exit = self.exit_of(value, reason);
         self.leave_if(fails, exit);
-    }
-
-    /// The opposite of a guard's condition, which is a comparison most of the time.
-    fn guard_fails(&mut self, condition: Value) -> clif::Value {
-        let node = self.region.node(condition);
-        if let Op::Compare(cond) = node.op {
-            let (a, b) = (self.value(node.args[0]), self.value(node.args[1]));
-            return self.builder.ins().icmp(int_cc(cond.negated()), a, b);
-        }
-        let holds = self.value(condition);
-        self.builder.ins().icmp_imm_s(IntCC::Equal, holds, 0)
     }
 
     fn check_not_null(&mut self, value: Value, reason: Reason) -> clif::Value {
@@ -369,7 +358,7 @@ impl Lowering<'_, '_> {
             self.check(value, null, Reason::Cast);
         }
         let fits = self.in_subtree(reference, class);
-        let fails = self.builder.ins().icmp_imm_s(IntCC::Equal, fits, 0);
+        let fails = self.opposite(fits);
         self.check(value, fails, Reason::Cast);
         address
     }

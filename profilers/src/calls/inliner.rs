@@ -164,7 +164,7 @@ impl Policy {
     pub const J9_COLD: Share = Share::percent(3).tenth().tenth();
 
     /// The limits of J9's policy: S = 23, M = 75, CP = 0.3 %, ours. With S = 20 the call by which a full list grows stays where it
-    /// hardly runs, and `cd` spills registers around it (2 % of its time); with 25 `richards` compiles 60 % more for nothing.
+    /// hardly runs, and `cd` spills registers around it (2 % of its time); with 25 `richards` compiles a tenth more for nothing.
     /// More for the hottest (M = 90) makes code that is larger and no faster, and so does S = 60, from which on its static
     /// heuristics inline nothing: a callee of that size is worth it from a quarter of a percent of all calls on.
     pub const J9_LIMITS: Limits = Limits { base: 23, maximum: 75, control_point: Share::percent(3).tenth() };

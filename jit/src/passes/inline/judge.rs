@@ -121,9 +121,12 @@ impl<'a> Judge<'a> {
             return Err(Refusal::Recursive);
         }
         // A policy has its own notion of what is cold. But a callee that may only be so large because all its calls together are hot is
-        // not worth it where the region says otherwise; on the line of the new policy, size and this call's weight agree.
+        // not worth it where the region says otherwise; on the line of the new policy, size and this call's weight agree, if it has any.
         let decides = match self.inlining.by {
-            InlineBy::Calls(Policy::New { .. }) => true,
+            InlineBy::Calls(Policy::New { .. }) => {
+                let caller = region.inlines[asked.caller.index()].function;
+                self.inlining.calls.of_site(caller, asked.pc) > 0
+            }
             InlineBy::Calls(policy) => words <= policy.limits().base as usize,
             InlineBy::Frequency | InlineBy::Size(_) => false,
         };

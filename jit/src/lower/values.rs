@@ -7,7 +7,7 @@ use cranelift_codegen::ir::{self as clif, InstBuilder, MemFlagsData, types};
 use holloway_bytecode::{ClassId, InterfaceId, Native};
 use holloway_vm::compiled::Stub;
 
-pub(super) fn int_cc(cond: Cond) -> IntCC {
+fn int_cc(cond: Cond) -> IntCC {
     match cond {
         Cond::Eq => IntCC::Equal,
         Cond::Ne => IntCC::NotEqual,
@@ -22,7 +22,7 @@ pub(super) fn int_cc(cond: Cond) -> IntCC {
     }
 }
 
-pub(super) fn float_cc(cond: FloatCond) -> FloatCC {
+fn float_cc(cond: FloatCond) -> FloatCC {
     match cond {
         FloatCond::Eq => FloatCC::Equal,
         FloatCond::Ne => FloatCC::NotEqual,

@@ -12,9 +12,8 @@
 //!   does not tell how long it works, nor what it costs around it. A call's only target, within S, is not cold if it makes many calls
 //!   itself (ours). And where objects are made, the methods around that place count, if they are called more often (ours): inlined,
 //!   objects need perhaps not be made. One that a call is given must be made for it, on all ways if there is a loop around; one that a
-//!   call gives makes all that it meets. Where
-//!   there are more targets than static heuristics would test for, only one with more than half of the site's samples gets a
-//!   guard (ours): without, `richards` had three copies of four tasks, twice as much to compile for nothing.
+//!   call gives makes all that it meets. Where there are more targets than static heuristics would test for, only one with more than
+//!   half of the site's samples gets a guard (ours): without, `richards` had three copies of four tasks, twice as much to compile for nothing.
 //!
 //! The paper gives no constants but 1 % and 40 %; the others are ours, with the form that the Jikes RVM made public.
 //! Sizes are in bytecodes. Budgets for the growth of a whole compilation and for recursion belong to the compiler.
@@ -37,7 +36,8 @@ pub struct Candidate {
     /// If the callee makes objects: the weight of all calls of the methods around the call, of that one which is called most: the
     /// compiled method, and those that were inlined down to the call. 0 if the call is not worth a thought there.
     pub makes: u64,
-    /// If the callee is given an object that is made there, too: the same for the place where it is made.
+    /// If the callee is given an object that is made there, too: the same for the place where it is made, or how often that is by the
+    /// loops around it, if that is more.
     pub given: u64,
     /// The weight of the call graph.
     pub total: u64,
@@ -230,7 +230,7 @@ impl Policy {
             }
         };
         let too_large = (candidate.size > limit).then_some(Reason::TooLarge { limit });
-        let reason = refusal.or(too_large).unwrap_or(match candidate.is_static {
+        let reason = refusal.or(too_large).unwrap_or_else(|| match candidate.is_static {
             true => self.fits(candidate, limit),
             false => Reason::FitsGuarded { limit },
         });
@@ -242,13 +242,15 @@ impl Policy {
         let Self::J9 { limits, cold, .. } = self else { return Reason::Fits { limit } };
         let required = limits.required(candidate.size).map_or(*cold, |share| share.max(*cold));
         let is_enough = |weight| weight > 0 && !below(required, weight, candidate.total);
-        let [inside, makes, given] = candidate.weights_beside(limits).map(is_enough);
-        match is_enough(candidate.weight) {
-            true => Reason::Fits { limit },
-            false if inside => Reason::MakesCalls { limit },
-            false if given => Reason::GivenObjects { limit },
-            false if makes => Reason::MakesObjects { limit },
-            false => Reason::Fits { limit },
+        let [inside, _, given] = candidate.weights_beside(limits);
+        if is_enough(candidate.weight) {
+            Reason::Fits { limit }
+        } else if is_enough(inside) {
+            Reason::MakesCalls { limit }
+        } else if is_enough(given) {
+            Reason::GivenObjects { limit }
+        } else {
+            Reason::MakesObjects { limit }
         }
     }
 
@@ -335,9 +337,10 @@ impl Decision {
     #[must_use]
     pub fn is_inlined(&self) -> bool {
         use Reason::{Fits, FitsGuarded, GivenObjects, MakesCalls, MakesObjects};
-        let reason = self.reason;
-        matches!(reason, Fits { .. } | FitsGuarded { .. })
-            || matches!(reason, GivenObjects { .. } | MakesCalls { .. } | MakesObjects { .. })
+        matches!(
+            self.reason,
+            Fits { .. } | FitsGuarded { .. } | GivenObjects { .. } | MakesCalls { .. } | MakesObjects { .. }
+        )
     }
 
     /// Whether it is inlined under a guard.

@@ -191,7 +191,7 @@ impl<'a> Judge<'a> {
             weight,
             site_weight,
             inside: calls.inside(asked.function),
-            makes: Some(asked.caller).filter(|_| makes_objects).map_or(0, around),
+            makes: if makes_objects { around(asked.caller) } else { 0 },
             given: asked.given.map_or(0, |given| around(given.inline).max(in_loop(given))),
             total: calls.total(),
             size: words as u32,

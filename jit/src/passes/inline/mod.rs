@@ -66,35 +66,30 @@ fn sites(region: &Region, input: &Input<'_>, limits: &Limits, entered: &Entered)
     let frequencies = Frequencies::of(region, &shape);
     let blocks = shape.graph.reverse_postorder().iter();
     let work: f64 = blocks.map(|&b| frequencies.block(b) * region.block(b).nodes.len() as f64).sum();
+    let share = limits.call_nodes / work;
     let mut sites = Vec::new();
     let mut made: Map<Value, Given> = Map::default();
     for &block in shape.graph.reverse_postorder() {
         let cold = region.block(block).cold;
         let frequency = if cold { 0.0 } else { frequencies.block(block) };
-        for &call in &region.block(block).nodes {
-            if let Op::New(_) = region.op(call) {
-                made.insert(call, Given { frequency, inline: region.node(call).inline });
-            }
-            if matches!(region.op(call), Op::Call(_) | Op::CallVirtual(..) | Op::CallInterface(..)) {
-                let targets = devirtualize::targets(region, input, call);
-                let local = entered.local(frequency, region.node(call).inline);
-                let share = limits.call_nodes / work;
-                let args = region.node(call).args.iter();
-                let given = args.filter_map(|&arg| made.get(&unchecked(region, arg)).copied());
-                let given = given.max_by(|a, b| a.frequency.total_cmp(&b.frequency));
-                sites.push(Site { call, frequency, local, share, given, targets });
+        for &value in &region.block(block).nodes {
+            let node = region.node(value);
+            match node.op {
+                Op::New(_) => {
+                    made.insert(value, Given { frequency, inline: node.inline });
+                }
+                Op::Call(_) | Op::CallVirtual(..) | Op::CallInterface(..) => {
+                    let targets = devirtualize::targets(region, input, value);
+                    let local = entered.local(frequency, node.inline);
+                    let given = node.args.iter().filter_map(|&arg| made.get(&region.unchecked(arg)).copied());
+                    let given = given.max_by(|a, b| a.frequency.total_cmp(&b.frequency));
+                    sites.push(Site { call: value, frequency, local, share, given, targets });
+                }
+                _ => {}
             }
         }
     }
     sites
-}
-
-/// The value before it was checked.
-fn unchecked(region: &Region, mut value: Value) -> Value {
-    while region.op(value) == Op::Assume || region.op(value).is_check() && region.ty(value).is_ref() {
-        value = region.node(value).args[0];
-    }
-    value
 }
 
 /// Inlines the most valuable calls of the region as it is now. False if there are none.

@@ -15,7 +15,7 @@ use holloway_tests::edges::counted_edges;
 use holloway_tests::modes::mode;
 use holloway_tests::random::generate;
 use holloway_tests::run::compile;
-use holloway_vm::profiling::native::analyse;
+use holloway_vm::profiling::native::{Analysed, analyse};
 use holloway_vm::profiling::{Collected, CollectedTraces, ProfileOptions};
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Outcome, Vm, VmOptions};
@@ -121,7 +121,7 @@ fn damage(program: &VerifiedProgram, traces: &CollectedTraces, seed: u64) -> u64
             }
         }
     }
-    let (statistics, runs) = analyse(program, &traces.machine, &recording, traces.options);
+    let Analysed { statistics, runs, .. } = analyse(program, &traces.machine, &recording, traces.options);
     assert_eq!(statistics.samples + statistics.all_discards(), recording.samples());
     for method in &runs.methods {
         let cfg = Cfg::of_function(&program.functions[method.method.index()]);
@@ -131,6 +131,30 @@ fn damage(program: &VerifiedProgram, traces: &CollectedTraces, seed: u64) -> u64
         }
     }
     statistics.all_discards()
+}
+
+/// Lengths are in instructions: those of the machine code's blocks are all that there are, and cuts part a path without losing any.
+fn measured(traces: &CollectedTraces) -> Result<(), String> {
+    for (id, table) in &traces.machine {
+        let bytes = table.blocks.windows(2).map(|pair| (&pair[0].code, pair[1].start - pair[0].start));
+        for (code, bytes) in bytes {
+            // An instruction has 1 to 15 bytes; a table of cases behind a jump is none.
+            let possible = bytes.div_ceil(15).min(1)..=bytes;
+            let inside = code.calls.iter().all(|call| call.before > 0 && call.before <= code.instructions);
+            if !possible.contains(&code.instructions) || !inside {
+                return Err(format!("code {id}: {code:?} in {bytes} bytes"));
+            }
+        }
+    }
+    let (statistics, cut) = (&traces.statistics, traces.lengths.ok_or("no lengths")?);
+    let all = [cut.calls, cut.loops, cut.regions].map(|of| of.instructions);
+    let pieces = [cut.calls, cut.loops].map(|of| of.pieces);
+    let more_than_blocks = statistics.initial_length > 2 * u64::from(traces.options.depth) * statistics.traces;
+    let sound = all == [statistics.extended_length; 3]
+        && statistics.extended_length >= statistics.initial_length
+        && more_than_blocks
+        && pieces[1] >= pieces[0];
+    sound.then_some(()).ok_or_else(|| format!("{statistics:?} and {cut:?}"))
 }
 
 fn number(variable: &str, otherwise: u64) -> u64 {
@@ -155,6 +179,7 @@ fn branches_of_machine_code_are_those_of_the_program() {
         assert_eq!(odd(&traces), 0, "{level}: {:?}", traces.statistics);
         assert!(traces.statistics.samples > 20 && edges > 20, "{level}: {:?}", traces.statistics);
         assert!(traces.estimate.paths.len() >= 6, "{level}: {} paths", traces.estimate.paths.len());
+        measured(&traces).unwrap_or_else(|why| panic!("{level}: {why}"));
         discarded += (0..DAMAGED).map(|seed| damage(&known, &traces, seed)).sum::<u64>();
     }
     assert!(discarded > 100, "nothing was wrong with damaged records");

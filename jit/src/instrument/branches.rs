@@ -7,6 +7,7 @@ use super::flow::source_arms;
 use crate::ir::{InlineId, Region, Terminator};
 use crate::lower::Layout;
 use crate::show::asm::{Piece, disassemble, immediate};
+use holloway_profilers::btb::{BlockCode, CallPoint};
 use holloway_vm::compiled::Compiled;
 use holloway_vm::profiling::native::{NativeBlock, Outcome, VersionBranches};
 use std::collections::BTreeSet;
@@ -45,7 +46,9 @@ pub fn table(region: &Region, layout: &Layout, compiled: &Compiled) -> Result<Ve
         let first = layout.owned.partition_point(|owned| owned.end <= start);
         let owned = layout.owned.get(first).filter(|owned| owned.start < end);
         let head = owned.is_some_and(|owned| owned.head && owned.start >= start);
-        NativeBlock { start, owner: owned.map(|owned| owned.block.0), head }
+        let begin = pieces.partition_point(|piece| piece.start < start);
+        let inside = pieces[begin..].iter().take_while(|piece| piece.start < end);
+        NativeBlock { start, owner: owned.map(|owned| owned.block.0), head, code: code(inside) }
     });
     let blocks = blocks.collect();
     let mut outcomes = Vec::new();
@@ -70,6 +73,19 @@ pub fn table(region: &Region, layout: &Layout, compiled: &Compiled) -> Result<Ve
         targets: region.block_ids().map(targets).collect(),
         outcomes,
     })
+}
+
+/// What a block consists of.
+fn code<'p>(pieces: impl Iterator<Item = &'p Piece>) -> BlockCode {
+    let mut code = BlockCode { instructions: 0, calls: Vec::new(), returns: false };
+    for piece in pieces.filter(|piece| !matches!(&*piece.mnemonic, "case" | "data")) {
+        code.instructions += 1;
+        if piece.mnemonic == "call" {
+            code.calls.push(CallPoint { before: code.instructions, callee: None });
+        }
+        code.returns = piece.mnemonic == "ret";
+    }
+    code
 }
 
 /// Where the first block begins.

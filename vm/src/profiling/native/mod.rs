@@ -42,7 +42,7 @@ use holloway_bytecode::Program;
 use holloway_bytecode::cfg::Cfg;
 use holloway_profilers::btb::{
     self, Analysis, Clock, EdgeCounts, Estimate, MethodRuns, Reconstruction, Recording, RunCount, RunProfile,
-    TraceTable,
+    SplitMix64, TraceTable,
 };
 use holloway_profilers::{BlockId, MethodId};
 use std::collections::BTreeMap;
@@ -50,6 +50,8 @@ use step::Stepper;
 
 /// Different traces that are kept; samples of further ones are counted as lost.
 const MOST_TRACES: usize = 1 << 16;
+/// Stepping lets up to so many branches pass, the return from the tick at least: ticks find a program at its yieldpoints, and traces are to begin anywhere.
+const SKIPPED: u64 = 32;
 
 /// Who records.
 enum Source {
@@ -66,6 +68,8 @@ pub(crate) struct NativeTraces {
     /// Samples that the kernel lost, or that make no sense.
     lost: u64,
     scratch: Vec<btb::TakenBranch>,
+    /// How many branches are let pass.
+    random: SplitMix64,
 }
 
 impl NativeTraces {
@@ -96,6 +100,8 @@ impl NativeTraces {
             table: TraceTable::new(MOST_TRACES).map_err(wrong)?,
             lost: 0,
             scratch: Vec::new(),
+            // Not the numbers of the distances between samples.
+            random: SplitMix64(options.seed ^ 0x7374_6570),
             options,
         }))
     }
@@ -110,7 +116,8 @@ impl NativeTraces {
         self.take(map, versions);
         let due = self.clock.ticks(1);
         if let (Source::Stepper(stepper), true, Some(area)) = (&mut self.source, due, area) {
-            stepper.begin(area, self.options.depth as usize);
+            let skip = 1 + self.random.below(SKIPPED) as usize;
+            stepper.begin(area, skip, self.options.depth as usize);
         }
     }
 
@@ -153,13 +160,13 @@ impl NativeTraces {
         };
         let tables = versions.iter().filter_map(|(&id, of)| Some((id, of.instrumented.branches.clone()?)));
         let tables: BTreeMap<u32, VersionBranches> = tables.collect();
-        let (statistics, runs) = analyse(program, &tables, &recording, self.options);
+        let Analysed { statistics, lengths, runs } = analyse(program, &tables, &recording, self.options);
         let estimate = Estimate::new(&region_graphs(program), &runs, self.options.estimate(), Some(edges));
         CollectedTraces {
             options: self.options,
             statistics,
             recording,
-            lengths: None,
+            lengths,
             runs,
             estimate: estimate.unwrap_or_default(),
             exact: None,
@@ -182,13 +189,23 @@ impl Methods for Graphs<'_> {
     }
 }
 
-/// The runs of the program's blocks that traces of machine code show.
+/// What traces of machine code say.
+pub struct Analysed {
+    /// How they were understood.
+    pub statistics: btb::Statistics,
+    /// How long partial paths are after each cut, in instructions of machine code.
+    pub lengths: Option<btb::Lengths>,
+    /// The runs of the program's blocks that they show.
+    pub runs: RunProfile,
+}
+
+/// Understands traces of machine code on its graph, and tells them in terms of the program.
 pub fn analyse(
     program: &Program,
     tables: &BTreeMap<u32, VersionBranches>,
     recording: &Recording,
     options: BtbOptions,
-) -> (btb::Statistics, RunProfile) {
+) -> Analysed {
     let mut machine = btb::Program::new();
     for (&id, table) in tables {
         if let Ok(code) = table.code(u64::from(id)) {
@@ -213,5 +230,9 @@ pub fn analyse(
         let runs = runs.into_iter().map(|(blocks, count)| RunCount { blocks, count }).collect();
         Some(MethodRuns { method, fingerprint: crate::fingerprint::number_of_function(function), runs })
     });
-    (analysis.statistics().clone(), RunProfile { methods: methods.collect() })
+    Analysed {
+        statistics: analysis.statistics().clone(),
+        lengths: analysis.lengths(options.regions()).ok(),
+        runs: RunProfile { methods: methods.collect() },
+    }
 }

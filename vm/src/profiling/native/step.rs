@@ -26,6 +26,8 @@ static CODE: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 static LAST: AtomicU64 = AtomicU64::new(0);
 /// Instructions so far.
 static STEPPED: AtomicUsize = AtomicUsize::new(0);
+/// How many branches are still let pass.
+static SKIP: AtomicUsize = AtomicUsize::new(0);
 /// How many branches are wanted, and how many there are.
 static DEPTH: AtomicUsize = AtomicUsize::new(0);
 /// See [`DEPTH`].
@@ -60,13 +62,14 @@ impl Stepper {
         Ok(Stepper { before })
     }
 
-    /// Steps from here on until so many branches were taken from or to the code, or to no end.
-    pub fn begin(&mut self, code: std::ops::Range<u64>, depth: usize) {
+    /// Steps from here on until branches were taken from or to the code: `skip` of them, and then `depth`, which are the sample. Or to no end.
+    pub fn begin(&mut self, code: std::ops::Range<u64>, skip: usize, depth: usize) {
         if STEPS.load(Relaxed) {
             return;
         }
         CODE[0].store(code.start, Relaxed);
         CODE[1].store(code.end, Relaxed);
+        SKIP.store(skip, Relaxed);
         DEPTH.store(depth.min(MOST), Relaxed);
         LAST.store(0, Relaxed);
         STEPPED.store(0, Relaxed);
@@ -128,7 +131,10 @@ extern "C" fn on_trap(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut lib
         (true, false) => true,
     };
     let mut filled = FILLED.load(Relaxed);
-    if was_taken && filled < MOST {
+    let skip = SKIP.load(Relaxed);
+    if was_taken && skip > 0 {
+        SKIP.store(skip - 1, Relaxed);
+    } else if was_taken && filled < MOST {
         BRANCHES[filled][0].store(from, Relaxed);
         BRANCHES[filled][1].store(at, Relaxed);
         filled += 1;

@@ -1,7 +1,7 @@
 //! What the compiler says of the branches of a piece of machine code, and the graph that the analysis of branch traces makes of it.
 
 use holloway_profilers::BranchArm;
-use holloway_profilers::btb::{Layout, LayoutError, MethodCode};
+use holloway_profilers::btb::{BlockCode, Layout, LayoutError, MethodCode};
 use holloway_profilers::{Arm, BlockId, Graph};
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ pub struct VersionBranches {
 }
 
 /// A block of machine code, up to the next one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NativeBlock {
     /// The offset of its first byte.
     pub start: u32,
@@ -29,6 +29,8 @@ pub struct NativeBlock {
     pub owner: Option<u32>,
     /// Does the region's block begin here.
     pub head: bool,
+    /// Its machine instructions. What they call is not known: code may be replaced.
+    pub code: BlockCode,
 }
 
 /// An edge of the region that is an outcome of a branch of the program.
@@ -71,7 +73,8 @@ impl VersionBranches {
         let lists: Vec<&[u32]> = successors.iter().map(Vec::as_slice).collect();
         let landings: BTreeSet<BlockId> = self.landings.iter().filter_map(|&at| self.block_at(at)).collect();
         let graph = Graph::new(&lists).with_entries(landings.into_iter().collect());
-        MethodCode::new(&graph, Layout::Arms(&falling), fingerprint)
+        let code = self.blocks.iter().map(|block| block.code.clone()).collect();
+        Ok(MethodCode::new(&graph, Layout::Arms(&falling), fingerprint)?.with_code(code))
     }
 
     /// The outcome that an edge of the region is.

@@ -35,7 +35,7 @@ pub struct CollectedTraces {
     pub runs: RunProfile,
     /// What regions span, if they span calls: then `runs` and paths are in its graphs.
     pub spans: Option<Arc<Spans>>,
-    /// How long partial paths are after each cut; nothing of machine code, whose blocks are others.
+    /// How long partial paths are after each cut: instructions of bytecode, or of the machine code if they are of that.
     pub lengths: Option<Lengths>,
     /// The weights of full paths.
     pub estimate: Estimate,

@@ -1,4 +1,4 @@
-//! What the experiments about branch traces share: the cells, in which the interpreter records.
+//! What the experiments about branch traces share: the cells. In nearly all of them the interpreter records.
 
 use crate::cell::{Cell, RESULT};
 use crate::reduce::Reduction;
@@ -17,6 +17,14 @@ pub fn statistics(program: &str, size: &str, profiler: &str) -> Cell {
         "bench {program} --size {size} --iterations 1 --tier interp --profile {profiler} --profile-out {RESULT}"
     );
     Cell::counting(Reduction::Traces, &[&run], 0.4)
+}
+
+/// The same of the branches of compiled code. Everything is compiled before it runs on, so that each run has the same code.
+pub fn compiled(program: &str, size: &str, ticks: u32, profiler: &str) -> Cell {
+    let run = format!(
+        "bench {program} --size {size} --iterations 20 --tier o2 --sync-compile --timer virtual:{ticks} --profile {profiler} --profile-out {RESULT}"
+    );
+    Cell::counting(Reduction::Traces, &[&run], 2.5)
 }
 
 /// The traces of several runs together, which differ in where they are sampled.

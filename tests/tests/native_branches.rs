@@ -149,7 +149,8 @@ fn measured(traces: &CollectedTraces) -> Result<(), String> {
     let (statistics, cut) = (&traces.statistics, traces.lengths.ok_or("no lengths")?);
     let all = [cut.calls, cut.loops, cut.regions].map(|of| of.instructions);
     let pieces = [cut.calls, cut.loops].map(|of| of.pieces);
-    let more_than_blocks = statistics.initial_length > 2 * u64::from(traces.options.depth) * statistics.traces;
+    let more_than_blocks =
+        statistics.initial_length > 2 * u64::from(traces.options.depth) * statistics.traces;
     let sound = all == [statistics.extended_length; 3]
         && statistics.extended_length >= statistics.initial_length
         && more_than_blocks

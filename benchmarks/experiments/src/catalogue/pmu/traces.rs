@@ -22,7 +22,7 @@ pub fn statistics(program: &str, size: &str, profiler: &str) -> Cell {
 /// The same of the branches of compiled code. Everything is compiled before it runs on, so that each run has the same code.
 pub fn compiled(program: &str, size: &str, ticks: u32, profiler: &str) -> Cell {
     let run = format!(
-        "bench {program} --size {size} --iterations 20 --tier o2 --sync-compile --timer virtual:{ticks} --profile {profiler} --profile-out {RESULT}"
+        "bench {program} --size {size} --iterations 10 --tier o2 --sync-compile --timer virtual:{ticks} --profile {profiler} --profile-out {RESULT}"
     );
     Cell::counting(Reduction::Traces, &[&run], 2.5)
 }

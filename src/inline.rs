@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct InlineArguments {
     /// Who chooses which calls are inlined at O2: frequency (how often a call runs in the compiled method), static[:words=35] (by
     /// size alone), or by the call graph old[:base=20,max=120,hot=1%], new[:base=35,max=180,control=2%,guard=40%,trusted=1],
-    /// j9[:base=23,max=75,control=0.3%,cold=0.03%,guard=50%]
+    /// j9[:base=23,max=75,control=0.3%,cold=0.03%,guard=60%]
     #[arg(long, value_name = "POLICY", default_value = "frequency", help_heading = "Execution")]
     pub inline: Chooser,
     /// The call graph for --inline old, new or j9: one-time (what the interpreter counted), cbs (what it samples; adds
@@ -156,7 +156,7 @@ impl FromStr for Chooser {
             "j9" => InlineBy::Calls(Policy::J9 {
                 limits: given.limits(Policy::J9_LIMITS, true)?,
                 cold: given.share("cold", Policy::J9_COLD)?,
-                guard: given.share("guard", Share::percent(50))?,
+                guard: given.share("guard", Policy::J9_GUARD)?,
             }),
             _ => return Err("the policies are frequency, static, old, new and j9".into()),
         };

@@ -370,8 +370,8 @@ fn decisions_have_reasons() {
         (Policy::J9, candidate(2, 2, 1000, 42, true), "within the limit of 75 bytecodes"),
         (Policy::J9, candidate(500, 500, 1000, 76, false), "beyond the limit of 75 bytecodes"),
         (Policy::J9, candidate(20, 200, 1000, 20, false), "within the limit of 75 bytecodes"),
-        (Policy::J9, many(100, 200, 1000, 20), "no more than 50 % of the samples of its site"),
-        (Policy::J9, many(101, 200, 1000, 20), "within the limit of 75 bytecodes"),
+        (Policy::J9, many(120, 200, 1000, 20), "no more than 60 % of the samples of its site"),
+        (Policy::J9, many(121, 200, 1000, 20), "within the limit of 75 bytecodes"),
         // How many targets there are is no matter where there is only one, or for the other policies.
         (
             Policy::J9,

@@ -118,7 +118,10 @@ def follows(check, interval, value):
     uncertain = "too uncertain" in check.get("shown", "")
     if uncertain and passed:
         return False
-    if bound.group(3) and uncertain != ((interval[1] - interval[0]) / 2 > float(bound.group(3))):
+    wide = bool(bound.group(3)) and (interval[1] - interval[0]) / 2 > float(bound.group(3))
+    # The target is rounded: where an end is next to it, both are right.
+    over = [wide and keeps(interval[0], slack) != keeps(interval[1], slack) for slack in (half_digit, -half_digit)]
+    if uncertain and not any(over) or all(over) and not uncertain:
         return False
     if verdict == "better":
         return all(keeps(end, half_digit) for end in interval)

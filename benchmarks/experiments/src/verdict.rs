@@ -1,8 +1,8 @@
 //! How a measurement stands to the paper.
 //!
 //! **A number** is compared with a bound. It is the value that must keep it: that the interval reaches over the bound is no excuse, or bad
-//! measurements would pass where good ones fail. And a value whose interval is wider than what the check wants to tell apart says nothing, so
-//! it does not pass either. *Better* is what keeps the stretch bound (or the paper's own, where there is none) with all of its interval.
+//! measurements would pass where good ones fail. And a value whose interval is wider than what the check wants to tell apart says nothing if
+//! the interval reaches over the bound, so it does not pass either. *Better* is what keeps the stretch bound (or the paper's own, where there is none) with all of its interval.
 //!
 //! **A shape** is what a person sees in the figure: an order, a trend. It holds or it does not.
 //!
@@ -19,7 +19,7 @@ pub struct Bound {
     limit: f64,
     /// Beyond this it is better than the paper.
     stretch: f64,
-    /// Half an interval may be no longer.
+    /// Half an interval that reaches over the limit may be no longer.
     resolution: f64,
 }
 
@@ -45,7 +45,7 @@ impl Bound {
         Bound { stretch, ..self }
     }
 
-    /// What is known less exactly says nothing.
+    /// What is known less exactly says nothing, unless all of its interval is on one side.
     pub fn resolution(self, resolution: f64) -> Bound {
         Bound { resolution, ..self }
     }
@@ -70,10 +70,12 @@ impl Bound {
     /// How the number stands to it.
     pub fn judge(&self, measured: &Measured) -> Standing {
         let (low, high) = measured.interval.unwrap_or((measured.value, measured.value));
-        if !(measured.value.is_finite() && low <= high) || (high - low) / 2.0 > self.resolution {
+        let (best, worst) = if self.side == Side::AtMost { (low, high) } else { (high, low) };
+        let is_open = self.keeps(best, self.limit) != self.keeps(worst, self.limit);
+        let is_wide = (high - low) / 2.0 > self.resolution;
+        if !(measured.value.is_finite() && low <= high) || is_wide && is_open {
             return Standing::Unclear;
         }
-        let worst = if self.side == Side::AtMost { high } else { low };
         let is_beyond = self.keeps(worst, self.stretch) && worst != self.limit;
         match self.keeps(measured.value, self.limit) {
             true if is_beyond => Standing::Beyond,
@@ -254,8 +256,16 @@ mod tests {
     #[test]
     fn what_is_not_known_well_enough_does_not_pass() {
         let bound = Bound::at_most(1.2).resolution(1.0);
-        assert_eq!(verdict(bound, measured(-3.0, 1.1), Some(true)), Verdict::ShapeOnly);
-        assert_eq!(verdict(bound, measured(-3.0, 0.9), Some(true)), Verdict::Better);
+        assert_eq!(verdict(bound, measured(0.5, 1.1), Some(true)), Verdict::ShapeOnly);
+        assert_eq!(verdict(bound, measured(-20.0, 21.3), Some(true)), Verdict::ShapeOnly);
+        assert_eq!(verdict(bound, measured(0.5, 0.9), Some(true)), Verdict::Reproduced);
+        // That it is on this side is known, however wide it is; and that it is on the other.
+        assert_eq!(verdict(bound, measured(-3.0, 1.1), Some(true)), Verdict::Better);
+        let least = Bound::at_least(8.7).resolution(4.0);
+        assert_eq!(verdict(least, measured(22.0, 5.0), Some(true)), Verdict::Better);
+        assert_eq!(verdict(least, measured(12.0, 5.0), Some(true)), Verdict::ShapeOnly);
+        assert_eq!(bound.judge(&measured(5.0, 1.1).unwrap()), Standing::Missed);
+        assert_eq!(bound.judge(&measured(0.5, 1.1).unwrap()), Standing::Unclear);
         assert_eq!(verdict(bound, measured(f64::NAN, 0.0), None), Verdict::NotReproduced);
         assert_eq!(verdict(bound, None, Some(true)), Verdict::Missing);
         assert_eq!(bound.text(Unit::Percent), "at most 1.20 %, known to ±1.00 %");

@@ -51,7 +51,7 @@ use step::Stepper;
 /// Different traces that are kept; samples of further ones are counted as lost.
 const MOST_TRACES: usize = 1 << 16;
 /// Stepping lets up to so many branches pass, the return from the tick at least: ticks find a program at its yieldpoints, and traces are to begin anywhere.
-const SKIPPED: u64 = 32;
+const SKIPPED: u64 = 8;
 
 /// Who records.
 enum Source {

@@ -34,11 +34,6 @@ fn programs<'a>(plan: &Plan, all: &'a [&'a str]) -> Vec<&'a str> {
     plan.programs(all, all)
 }
 
-/// The programs of both classes.
-pub(super) fn all() -> Vec<&'static str> {
-    CLASSES.iter().flat_map(|of| of.1).copied().collect()
-}
-
 /// Programs that hardly branch at their small size run at their usual one.
 pub(super) fn size(program: &str) -> &'static str {
     if CLASSES[1].1.contains(&program) && program != "moldyn" { "default" } else { "quick" }

@@ -24,7 +24,7 @@ pub fn compiled(program: &str, size: &str, ticks: u32, profiler: &str) -> Cell {
     let run = format!(
         "bench {program} --size {size} --iterations 10 --tier o2 --sync-compile --timer virtual:{ticks} --profile {profiler} --profile-out {RESULT}"
     );
-    Cell::counting(Reduction::Traces, &[&run], 2.5)
+    Cell::counting(Reduction::Traces, &[&run], 1.5)
 }
 
 /// The traces of several runs together, which differ in where they are sampled.

@@ -138,8 +138,8 @@ fn measured(traces: &CollectedTraces) -> Result<(), String> {
     for (id, table) in &traces.machine {
         let bytes = table.blocks.windows(2).map(|pair| (&pair[0].code, pair[1].start - pair[0].start));
         for (code, bytes) in bytes {
-            // An instruction has 1 to 15 bytes; a table of cases behind a jump is none.
-            let possible = bytes.div_ceil(15).min(1)..=bytes;
+            // An instruction has a byte at least; a table of cases behind a jump is none.
+            let possible = bytes.min(1)..=bytes;
             let inside = code.calls.iter().all(|call| call.before > 0 && call.before <= code.instructions);
             if !possible.contains(&code.instructions) || !inside {
                 return Err(format!("code {id}: {code:?} in {bytes} bytes"));

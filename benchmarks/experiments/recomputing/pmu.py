@@ -85,6 +85,7 @@ def cut(where):
 
 initial, extended = length("initial_length"), length("extended_length")
 
+
 def of_machine_code(number):
     """A number of the traces of compiled code."""
     return lambda cells: number([cell for cell in cells if "backend=step" in cell.commands])

@@ -42,7 +42,7 @@ use holloway_bytecode::Program;
 use holloway_bytecode::cfg::Cfg;
 use holloway_profilers::btb::{
     self, Analysis, Clock, EdgeCounts, Estimate, MethodRuns, Reconstruction, Recording, RunCount, RunProfile,
-    SplitMix64, TraceTable,
+    TraceTable,
 };
 use holloway_profilers::{BlockId, MethodId};
 use std::collections::BTreeMap;
@@ -50,8 +50,6 @@ use step::Stepper;
 
 /// Different traces that are kept; samples of further ones are counted as lost.
 const MOST_TRACES: usize = 1 << 16;
-/// Stepping lets up to so many branches pass, the return from the tick at least: ticks find a program at its yieldpoints, and traces are to begin anywhere.
-const SKIPPED: u64 = 8;
 
 /// Who records.
 enum Source {
@@ -68,8 +66,6 @@ pub(crate) struct NativeTraces {
     /// Samples that the kernel lost, or that make no sense.
     lost: u64,
     scratch: Vec<btb::TakenBranch>,
-    /// How many branches are let pass.
-    random: SplitMix64,
 }
 
 impl NativeTraces {
@@ -88,7 +84,7 @@ impl NativeTraces {
                 Source::Processor(records)
             }
             Backend::Step => Source::Stepper(
-                Stepper::new()
+                Stepper::new(options.seed)
                     .map_err(|why| format!("btb:backend=step: {why}; backend=burst does not step"))?,
             ),
             Backend::Recorder | Backend::Burst => return Ok(None),
@@ -100,8 +96,6 @@ impl NativeTraces {
             table: TraceTable::new(MOST_TRACES).map_err(wrong)?,
             lost: 0,
             scratch: Vec::new(),
-            // Not the numbers of the distances between samples.
-            random: SplitMix64(options.seed ^ 0x7374_6570),
             options,
         }))
     }
@@ -116,8 +110,7 @@ impl NativeTraces {
         self.take(map, versions);
         let due = self.clock.ticks(1);
         if let (Source::Stepper(stepper), true, Some(area)) = (&mut self.source, due, area) {
-            let skip = 1 + self.random.below(SKIPPED) as usize;
-            stepper.begin(area, skip, self.options.depth as usize);
+            stepper.begin(area, self.options.depth as usize);
         }
     }
 

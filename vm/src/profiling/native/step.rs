@@ -7,10 +7,13 @@
 
 use super::decode::{decode_with, taken};
 use super::places::NativeSample;
+use holloway_profilers::btb::SplitMix64;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// The most branches of a sample.
 pub const MOST: usize = 4096;
+/// Up to so many branches are let pass, the return from the tick at least: ticks find a program at its yieldpoints, and traces are to begin anywhere.
+const SKIPPED: u64 = 8;
 /// Instructions after which a sample is given up.
 const MOST_STEPS: usize = 50_000;
 /// The trap flag among the flags.
@@ -38,11 +41,13 @@ static BRANCHES: [[AtomicU64; 2]; MOST] = [const { [const { AtomicU64::new(0) };
 /// The right to step.
 pub struct Stepper {
     before: libc::sigaction,
+    /// For how many branches are let pass.
+    random: SplitMix64,
 }
 
 impl Stepper {
     /// Gets ready. `Err` if another machine of this process steps, or the system does not let us.
-    pub fn new() -> Result<Stepper, String> {
+    pub fn new(seed: u64) -> Result<Stepper, String> {
         if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
             return Err("only x86-64 with Linux steps in this way".into());
         }
@@ -59,11 +64,14 @@ impl Stepper {
             THERE.store(false, Relaxed);
             return Err(format!("the trap signal cannot be handled: {}", std::io::Error::last_os_error()));
         }
-        Ok(Stepper { before })
+        // Not the numbers of the distances between samples.
+        Ok(Stepper { before, random: SplitMix64(seed ^ 0x7374_6570) })
     }
 
-    /// Steps from here on until branches were taken from or to the code: `skip` of them, and then `depth`, which are the sample. Or to no end.
-    pub fn begin(&mut self, code: std::ops::Range<u64>, skip: usize, depth: usize) {
+    /// Steps from here on until branches were taken from or to the code: a few that are let pass, and then `depth`, which are the sample. Or to no end.
+    pub fn begin(&mut self, code: std::ops::Range<u64>, depth: usize) {
+        // Drawn for each sample that is due, whether it is taken or not.
+        let skip = 1 + self.random.below(SKIPPED) as usize;
         if STEPS.load(Relaxed) {
             return;
         }

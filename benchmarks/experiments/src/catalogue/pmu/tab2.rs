@@ -7,7 +7,7 @@ use crate::cell::Cell;
 use crate::papers;
 use crate::plan::Plan;
 use crate::report::model::Unit;
-use crate::results::{Results, exactly};
+use crate::results::{Results, exactly, mean};
 use crate::verdict::Bound;
 
 pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
@@ -76,7 +76,8 @@ fn cell(program: &str, code: Code) -> Cell {
     let size = tab3::size(program);
     match code {
         Code::Machine => {
-            let ticks = TICKS.iter().find(|of| of.0 == program).map_or(10_007, |of| of.1);
+            let ticks = TICKS.iter().find(|of| of.0 == program);
+            let (_, ticks) = *ticks.unwrap_or_else(|| panic!("nobody said how often {program} ticks"));
             traces::compiled(program, size, ticks, "btb:backend=step,depth=4,calls=split")
         }
         Code::Bytes => traces::statistics(program, size, "btb:depth=4,period=997,calls=split"),
@@ -111,7 +112,8 @@ impl Table {
     fn of(results: &Results<'_>, names: &[&str], code: Code) -> Option<Table> {
         let rows: Option<Vec<[f64; 5]>> = names.iter().map(|name| lengths(results, name, code)).collect();
         let rows = rows.filter(|rows| !rows.is_empty())?;
-        let column = |at: usize| rows.iter().map(|row| row[at]).sum::<f64>() / rows.len() as f64;
+        let column =
+            |at: usize| mean(&rows.iter().map(|row| row[at]).collect::<Vec<f64>>()).unwrap_or(f64::NAN);
         let means = [0, 1, 2, 3, 4].map(column);
         Some(Table { rows, means })
     }

@@ -43,10 +43,11 @@ pub fn overhead(mut arguments: OverheadArguments) -> Result<ExitCode, Stop> {
     if arguments.machine.replay.is_some() && subjects.len() != 1 {
         return Err(Stop::usage("--replay is about one program: name one"));
     }
-    if arguments.no_counts && arguments.rounds == 0 {
-        return Err(Stop::usage(
-            "--rounds 0 is for the counts alone, and --no-counts leaves them out: name one of them",
-        ));
+    if (arguments.no_counts || arguments.whole_runs.is_some()) && arguments.rounds == 0 {
+        let leaves = if arguments.no_counts { "--no-counts leaves" } else { "--whole-runs leave" };
+        return Err(Stop::usage(format_args!(
+            "--rounds 0 is for the counts alone, and {leaves} them out: name one of them"
+        )));
     }
     let file = match &arguments.json {
         Some(path) => Some((path, RecordFile::create(path).map_err(|error| cannot_write(path, &error))?)),
@@ -62,6 +63,7 @@ pub fn overhead(mut arguments: OverheadArguments) -> Result<ExitCode, Stop> {
         fresh: arguments.fresh,
         seed: arguments.order,
         slowdown: arguments.inject_slowdown.unwrap_or(0.0),
+        whole: arguments.whole_runs,
     };
     let clocks = arguments.clock.clocks();
     let limits = Limits {
@@ -229,6 +231,8 @@ fn options(arguments: &OverheadArguments) -> BTreeMap<&'static str, String> {
         ("vs_inline_profile", arguments.base_inline().inline_profile.to_string()),
     ]);
     options.extend(arguments.turns.map(|turns| ("turns", turns.to_string())));
+    options.extend(arguments.whole_runs.map(|length| ("whole_runs", format!("{length:?}"))));
+    options.extend(machine.continuous.then(|| ("continuous", true.to_string())));
     options.extend(arguments.fresh.then(|| ("fresh", true.to_string())));
     options.extend(arguments.inject_slowdown.map(|percent| ("inject_slowdown", percent.to_string())));
     options

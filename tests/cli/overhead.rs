@@ -135,6 +135,45 @@ fn files_are_measured_by_whole_runs() {
 }
 
 #[test]
+fn whole_runs_find_out_for_themselves_what_to_compile() {
+    let path = folder("overhead_whole").join("overhead.json");
+    let json = path.to_string_lossy();
+    let shared = ["overhead", "depot", "--whole-runs", "150ms", "--rounds", "2", "--timer", "wall:2ms"];
+    let seen = holloway(&[&shared[..], &["--continuous", "--json", &json]].concat());
+    assert_eq!((seen.code, &*seen.err), (Some(0), ""), "{}", seen.out);
+    assert!(
+        seen.out.starts_with("pep:samples=64") && seen.out.contains(" against no profiler\n"),
+        "{}",
+        seen.out
+    );
+    let json: Value = serde_json::from_str(&std::fs::read_to_string(&path).expect("written")).expect("JSON");
+    assert_eq!(
+        (&json["options"]["whole_runs"], &json["options"]["continuous"]),
+        (&"150ms".into(), &"true".into())
+    );
+    let program = &json["programs"][0];
+    let mut logarithms = 0.0;
+    for round in program["rounds"].as_array().expect("a list") {
+        let samples = |arm: &str| -> Vec<f64> {
+            round[arm]["cpu_ns"].as_array().expect("a list").iter().filter_map(Value::as_f64).collect()
+        };
+        let [base, profiled, again] = ["base", "profiled", "again"].map(samples);
+        assert!(base.len() == profiled.len() && base.len() == again.len(), "{round}");
+        let sum = |samples: &[f64]| samples.iter().sum::<f64>();
+        assert!(
+            sum(&base) >= 150e6 && sum(&base[..base.len() - 1]) < 150e6,
+            "the base decides about the end"
+        );
+        // The interpreter comes first, in all of them.
+        assert!(base[0] > *base.last().expect("some") && again[0] > *again.last().expect("some"), "{base:?}");
+        assert!(round["base"]["path_samples"] == 0 && round["profiled"]["path_samples"].as_u64() > Some(0));
+        logarithms += (sum(&profiled) / (sum(&base) * sum(&again)).sqrt()).ln();
+    }
+    let value = program["cpu"]["overhead"]["value"].as_f64().expect("a number");
+    assert!((value.ln() - logarithms / 2.0).abs() < 1e-9, "the sums of all samples count");
+}
+
+#[test]
 fn mistakes_are_reported_before_anything_is_measured() {
     let nowhere = folder("overhead_nowhere").join("none/overhead.json");
     let nowhere = nowhere.to_string_lossy();
@@ -152,6 +191,14 @@ fn mistakes_are_reported_before_anything_is_measured() {
         (&["sieve", "--profile", "pep", "--tier", "interp"], "compiled code"),
         (&["sieve", "--profile", "pep", "--timer", "virtual:9"], "every yieldpoint would be taken"),
         (&["sieve", "--profile", "pep", "--stats"], "--json"),
+        (&["sieve", "--continuous"], "add --whole-runs"),
+        (&["sieve", "--whole-runs", "1s"], "add --profile"),
+        (&["sieve", "--continuous", "--whole-runs", "1s", "--replay", "/dev/null"], "--replay says what"),
+        (&["sieve", "--profile", "pep", "--whole-runs", "1s", "--fresh"], "cannot be used with"),
+        (
+            &["sieve", "--profile", "pep", "--whole-runs", "1s", "--rounds", "0"],
+            "--rounds 0 is for the counts alone",
+        ),
         (&["awfy", "--profile", "pep", "--replay", "/dev/null"], "advice"),
         (&["sieve", "--profile", "pep", "--", "7"], "--size"),
         (&["sieve", "--profile", "pep", "--json", &nowhere], "cannot write"),

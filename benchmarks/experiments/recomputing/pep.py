@@ -133,25 +133,29 @@ def profiled(of_group, flags, name="overhead"):
     return lambda cells: costs(flags, name)(group(of_group)(cells))
 
 
-def adaptive(of_group, other, pick=None):
-    """The ratio of whole runs, of neighbours with the same trial: with PEP, or the same again, over without."""
+def whole_runs(name="overhead", pick=None):
+    """The ratio of whole runs of steady programs."""
 
     def of(cells):
-        times = {}
-        for cell in group(of_group)(cells):
-            seed = int(re.search(r"--seed (\d+)", cell.commands).group(1))
-            arm = "again" if seed > 1000 else "pep" if cell.has("--continuous") else "base"
-            times[(cell.program, arm, seed % 1000)] = math.fsum(cell.sample("samples_ns"))
-        ratios = {}
-        for (program, arm, trial), time in sorted(times.items()):
-            if arm == "base":
-                if (program, other, trial) not in times:
-                    raise Unknown(f"a run of {program} is missing")
-                ratios.setdefault(program, []).append(math.log(times[(program, other, trial)] / time))
-        rounds = list(ratios.values())
-        return mean_ratio([pick(rounds, key=mean)] if pick else rounds)
+        own = [cell.rounds(name) for cell in cells if cell.has("--whole-runs")]
+        return mean_ratio([pick(own, key=mean)] if pick else own)
 
     return of
+
+
+def processes(cells):
+    """The ratio of whole runs of programs with phases, of neighbours with the same trial."""
+    times = {}
+    for cell in (cell for cell in cells if cell.kind == "times"):
+        trial = int(re.search(r"--seed (\d+)", cell.commands).group(1))
+        times[(cell.program, trial, cell.has("--continuous"))] = math.fsum(cell.sample("samples_ns"))
+    ratios = {}
+    for (program, trial, driven_by_pep), time in sorted(times.items()):
+        if not driven_by_pep:
+            if (program, trial, True) not in times:
+                raise Unknown(f"a run of {program} is missing")
+            ratios.setdefault(program, []).append(math.log(times[(program, trial, True)] / time))
+    return mean_ratio(list(ratios.values()))
 
 
 # What each check is computed from: by the name of its experiment and its words.
@@ -206,10 +210,10 @@ RECIPES = {
         "average gain of exact counts: inlining alone": costs(driven(*BY_EXACT, layout=False)),
     },
     "pep-fig11": {
-        "average overhead, steady programs": adaptive("steady", "pep"),
-        "overhead of the dearest steady program": adaptive("steady", "pep", max),
-        "average overhead, programs whose branches change": adaptive("branches", "pep"),
-        "the same twice, steady programs": adaptive("steady", "again"),
+        "average overhead, steady programs": whole_runs(),
+        "overhead of the dearest steady program": whole_runs(pick=max),
+        "average overhead, programs whose branches change": processes,
+        "the same twice, steady programs": whole_runs("again"),
     },
 }
 

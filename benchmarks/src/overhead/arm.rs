@@ -64,6 +64,8 @@ pub struct Configuration {
     pub inlining: InlineOptions,
     /// By which calls its methods are put in order in memory, if they are.
     pub methods: Option<CallSource>,
+    /// Does it make code again when the program changes its behaviour; only whole runs can.
+    pub continuous: bool,
 }
 
 /// What machines replay that are all to run the same code.
@@ -88,6 +90,16 @@ pub enum Purpose {
     Replay(Replay, u64),
     /// The same under a clock that takes, and counts, every yieldpoint.
     Count(Arc<Advice>, ProfileOptions),
+    /// To find out for itself what to compile, as machines of users do, with code scattered as the number decides.
+    Whole(Configuration, u64),
+}
+
+/// The options of code. The profilers of the configuration.
+fn configure(options: &mut VmOptions, configuration: Configuration, scatter: u64) -> ProfileOptions {
+    let Configuration { profile, order, inlining, methods, continuous: _ } = configuration;
+    (options.tiers.scatter, options.tiers.block_order) = (Some(scatter), order);
+    (options.tiers.inlining, options.tiers.method_order) = (inlining, methods);
+    profile
 }
 
 /// A machine that takes samples.
@@ -119,7 +131,7 @@ impl<'a> Arm<'a> {
         let mut options = host.options(subject.arguments(work), Box::new(output.clone()));
         options.time_limit = options.time_limit.or(Some(UNLIMITED));
         options.profile = ProfileOptions::default();
-        options.tiers.method_order = None;
+        (options.tiers.method_order, options.tiers.continuous) = (None, false);
         let replayed = match purpose {
             Purpose::Learn(inlining) => {
                 options.tiers.synchronous = true;
@@ -132,11 +144,13 @@ impl<'a> Arm<'a> {
                 Some((advice, ProfileOptions::default()))
             }
             Purpose::Replay(Replay { advice, configuration, code }, scatter) => {
-                let Configuration { profile, order, inlining, methods } = configuration;
                 options.tiers.replayed = code;
-                (options.tiers.scatter, options.tiers.block_order) = (Some(scatter), order);
-                (options.tiers.inlining, options.tiers.method_order) = (inlining, methods);
-                Some((advice, profile))
+                Some((advice, configure(&mut options, configuration, scatter)))
+            }
+            Purpose::Whole(configuration, scatter) => {
+                options.tiers.continuous = configuration.continuous;
+                options.profile = configure(&mut options, configuration, scatter);
+                None
             }
             Purpose::Count(advice, profile) => {
                 options.timer = holloway_vm::timer::TimerSource::Virtual(u64::MAX);

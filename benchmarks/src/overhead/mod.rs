@@ -24,6 +24,8 @@
 //! * [`results`]: what came of it, as numbers
 //! * [`report`], [`record`]: the same for people, and as JSON
 //!
+//! [`whole`] runs are compared as well, which find out for themselves what to compile: what adapting costs, and what it is worth.
+//!
 //! Nothing here knows the flags of the command line: the caller makes the options of a virtual machine.
 
 pub mod arm;
@@ -36,3 +38,4 @@ pub mod results;
 pub mod rounds;
 pub mod statistics;
 pub mod subject;
+pub mod whole;

@@ -169,7 +169,7 @@ impl Record {
 fn program(result: &ProgramResult) -> ProgramRecord {
     let ratios = |clock| -> Option<RatiosRecord> {
         let of = |summary| result.ratios(clock, summary, 0);
-        let Ratios { overhead, again } = of(Summary::Turns)?;
+        let Ratios { overhead, again } = of(result.summary)?;
         Some(RatiosRecord {
             overhead: overhead.interval().into(),
             again: again.interval().into(),

@@ -21,7 +21,7 @@ impl Overview {
     pub fn new(results: &[ProgramResult], clock: Clock) -> Overview {
         let ratios: Vec<_> = (0..)
             .zip(results)
-            .filter_map(|(stream, result)| result.ratios(clock, Summary::Turns, stream))
+            .filter_map(|(stream, result)| result.ratios(clock, result.summary, stream))
             .collect();
         let overheads: Vec<&LogRatio> = ratios.iter().map(|ratios| &ratios.overhead).collect();
         let agains: Vec<&LogRatio> = ratios.iter().map(|ratios| &ratios.again).collect();
@@ -46,11 +46,11 @@ pub fn times(results: &[ProgramResult], clock: Clock) -> String {
         let size = result.size.map_or("-".into(), |size| size.to_string());
         let mut row = vec![result.name.clone(), size, result.rounds.len().to_string()];
         let ratios = |summary| result.ratios(clock, summary, stream);
-        match (ratios(Summary::Turns), ratios(Summary::Medians), ratios(Summary::Minima)) {
-            (Some(turns), Some(medians), Some(minima)) => {
+        match (ratios(result.summary), ratios(Summary::Medians), ratios(Summary::Minima)) {
+            (Some(decides), Some(medians), Some(minima)) => {
                 row.push(format!("{:.3}", result.base_time(clock).unwrap_or(0.0) / 1e6));
-                row.extend(both(turns.overhead.interval()));
-                row.extend(both(turns.again.interval()));
+                row.extend(both(decides.overhead.interval()));
+                row.extend(both(decides.again.interval()));
                 row.extend([medians, minima].map(|ratios| percent(ratios.overhead.interval().value)));
             }
             _ => row.extend(std::iter::repeat_n("-".to_string(), titles.len() - row.len())),
@@ -218,6 +218,7 @@ mod tests {
             size: Some(5),
             iterations: 2.0,
             ticks_count: true,
+            summary: Summary::Turns,
             rounds: vec![round.clone(), round],
             counts: Some([counts, Counts::default()]),
             failure: None,

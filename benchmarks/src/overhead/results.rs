@@ -6,6 +6,7 @@ use super::learn::learn;
 use super::rounds::{ArmRound, Configurations, Plan, Replays, Round, round};
 use super::statistics::{Summary, is_enough, round_ratios, width};
 use super::subject::Subject;
+use super::whole;
 use crate::against::statistics::LogRatio;
 use std::time::{Duration, Instant};
 
@@ -46,6 +47,8 @@ pub struct ProgramResult {
     pub iterations: f64,
     /// Ticks are work for one of the configurations.
     pub ticks_count: bool,
+    /// How the samples of a round become the number that decides.
+    pub summary: Summary,
     /// The rounds.
     pub rounds: Vec<Round>,
     /// Counts of the profiled configuration, and of the base.
@@ -78,6 +81,7 @@ pub fn measure(
         ticks_count: [&configurations.profile, &configurations.base]
             .iter()
             .any(|of| of.profile.pep.is_some() || of.profile.cbs.is_some()),
+        summary: if plan.whole.is_some() { Summary::Sums } else { Summary::Turns },
         rounds: Vec::new(),
         counts: None,
         failure: None,
@@ -98,6 +102,12 @@ fn fill(
     plan: Plan,
     limits: &Limits,
 ) -> Result<(), Failure> {
+    if let Some(length) = plan.whole {
+        let mut expected = None;
+        return rounds(result, host, limits, |number| {
+            whole::round(subject, host, configurations, plan, length, number, &mut expected)
+        });
+    }
     let inlining = [&configurations.profile.inlining, &configurations.base.inlining];
     let learned = learn(subject, host, limits.sample, inlining)?;
     result.iterations = subject.iterations(learned.work);
@@ -107,12 +117,22 @@ fn fill(
         result.counts = Some([profiled, count(subject, host, &learned, configurations.base.profile)?]);
     }
     let replays = Replays::new(&learned, configurations, plan);
+    rounds(result, host, limits, |number| round(subject, host, &learned, &replays, plan, number))
+}
+
+/// Rounds until enough is known.
+fn rounds(
+    result: &mut ProgramResult,
+    host: &dyn Host,
+    limits: &Limits,
+    mut round: impl FnMut(usize) -> Result<Round, Failure>,
+) -> Result<(), Failure> {
     let (start, mut so_far) = (Instant::now(), String::new());
     while result.rounds.len() < limits.rounds {
         let number = result.rounds.len();
-        host.progress(&format!("{}: round {}{so_far}", subject.name, number + 1));
-        result.rounds.push(round(subject, host, &learned, &replays, plan, number)?);
-        let (overheads, _) = result.of_rounds(limits.clock, Summary::Turns);
+        host.progress(&format!("{}: round {}{so_far}", result.name, number + 1));
+        result.rounds.push(round(number)?);
+        let (overheads, _) = result.of_rounds(limits.clock, result.summary);
         let known = LogRatio::over_rounds(&overheads, 0).interval();
         if number > 0 {
             so_far = format!(", {:+.2} % ± {:.2}", (known.value - 1.0) * 100.0, width(&known) * 50.0);

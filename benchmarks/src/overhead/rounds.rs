@@ -43,6 +43,16 @@ pub struct Plan {
     pub seed: u64,
     /// Percent by which the profiled arm is slowed down, to see whether that is found.
     pub slowdown: f64,
+    /// Whole runs are compared, of so much time of the base, which find out for themselves what to compile; otherwise the steady
+    /// state of replayed ones.
+    pub whole: Option<Duration>,
+}
+
+impl Plan {
+    /// What decides about order and places in a round.
+    pub(super) fn random(&self, round: usize) -> Xoshiro256PlusPlus {
+        Xoshiro256PlusPlus::seed_from_u64(self.seed ^ (round as u64 + 1).wrapping_mul(0x9e37_79b9))
+    }
 }
 
 /// What is replayed in all rounds.
@@ -89,7 +99,7 @@ pub struct ArmRound {
 }
 
 impl ArmRound {
-    fn add(&mut self, sample: Sample) {
+    pub(super) fn add(&mut self, sample: Sample) {
         let Sample { cpu, wall, ticks, yieldpoints_taken, looks } = sample;
         self.cpu.push(cpu);
         self.wall.push(wall);
@@ -97,6 +107,15 @@ impl ArmRound {
         self.yieldpoints_taken += yieldpoints_taken;
         self.ticks += ticks;
         self.looks += looks;
+    }
+
+    /// What its machine did in all.
+    pub(super) fn end(&mut self, arm: &Arm<'_>) {
+        let tiers = arm.vm().statistics().tiers;
+        self.code_bytes = tiers.bytes();
+        self.compile_time = tiers.compile_time;
+        self.compilations = tiers.compilations();
+        self.method_orders = tiers.method_orders;
     }
 }
 
@@ -120,17 +139,13 @@ pub fn round(
     plan: Plan,
     number: usize,
 ) -> Result<Round, Failure> {
-    let mut random =
-        Xoshiro256PlusPlus::seed_from_u64(plan.seed ^ (number as u64 + 1).wrapping_mul(0x9e37_79b9));
-    let mut arms: [Option<Arm<'_>>; 3] = [None, None, None];
-    let mut paddings: Vec<Vec<u8>> = Vec::new();
-    for index in order(&mut random) {
-        paddings.push(Vec::with_capacity(PADDING + random.random_range(0..MORE_PADDING)));
-        let replay = if index == 1 { &replays.profile } else { &replays.base };
-        let purpose = Purpose::Replay(replay.clone(), random.random());
-        arms[index] = Some(Arm::new(subject, host, learned.work, learned.expected, purpose)?);
-    }
-    let mut arms: Vec<Arm<'_>> = arms.into_iter().flatten().collect();
+    let mut random = plan.random(number);
+    let machine = |is_profiled, scatter| {
+        let replay = if is_profiled { &replays.profile } else { &replays.base };
+        let purpose = Purpose::Replay(replay.clone(), scatter);
+        Arm::new(subject, host, learned.work, learned.expected, purpose)
+    };
+    let (mut arms, paddings) = machines(machine, &mut random)?;
     let (warm_up, restless) = warm_up(&mut arms, &mut random)?;
     arms[1].slow_down(plan.slowdown);
     let mut results: [ArmRound; 3] = Default::default();
@@ -141,14 +156,25 @@ pub fn round(
         }
     }
     for (arm, result) in arms.iter().zip(&mut results) {
-        let tiers = arm.vm().statistics().tiers;
-        result.code_bytes = tiers.bytes();
-        result.compile_time = tiers.compile_time;
-        result.compilations = tiers.compilations();
-        result.method_orders = tiers.method_orders;
+        result.end(arm);
     }
     drop(paddings);
     Ok(Round { arms: results, warm_up, restless })
+}
+
+/// Three machines, made in any order, and what lies between them. `machine` makes one, profiled or not, whose code is scattered as
+/// a number decides.
+pub(super) fn machines<'a>(
+    machine: impl Fn(bool, u64) -> Result<Arm<'a>, Failure>,
+    random: &mut Xoshiro256PlusPlus,
+) -> Result<(Vec<Arm<'a>>, Vec<Vec<u8>>), Failure> {
+    let mut arms: [Option<Arm<'_>>; 3] = [None, None, None];
+    let mut paddings = Vec::new();
+    for index in order(random) {
+        paddings.push(Vec::with_capacity(PADDING + random.random_range(0..MORE_PADDING)));
+        arms[index] = Some(machine(index == 1, random.random())?);
+    }
+    Ok((arms.into_iter().flatten().collect(), paddings))
 }
 
 /// Moves the code of all machines to other places. Samples that its way through the caches would make longer come when it is there.
@@ -183,7 +209,7 @@ fn warm_up(arms: &mut [Arm<'_>], random: &mut Xoshiro256PlusPlus) -> Result<(usi
 }
 
 /// The three arms in any order.
-fn order(random: &mut Xoshiro256PlusPlus) -> [usize; 3] {
+pub(super) fn order(random: &mut Xoshiro256PlusPlus) -> [usize; 3] {
     let mut order = [0, 1, 2];
     shuffle(&mut order, random);
     order

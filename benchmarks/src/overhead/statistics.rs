@@ -41,6 +41,8 @@ pub enum Summary {
     Medians,
     /// The ratio of the minima.
     Minima,
+    /// The ratio of the sums, for whole runs: what is seldom and long counts as what it takes.
+    Sums,
 }
 
 /// The logarithms of two ratios, for one round.
@@ -62,6 +64,7 @@ pub fn round_ratios(arms: [&[u64]; 3], ticked: Option<[&[bool]; 3]>, summary: Su
     match summary {
         Summary::Medians => of(arms.map(|times| crate::against::statistics::median(&mut times.to_vec()))),
         Summary::Minima => of(arms.map(|times| times.iter().copied().min().unwrap_or(1) as f64)),
+        Summary::Sums => of(arms.map(|times| times.iter().map(|&time| time as f64).sum())),
         Summary::Turns => {
             let ratio = |over: usize, under: usize| {
                 over_turns(arms[over], arms[under], ticked.map(|ticked| [ticked[over], ticked[under]]))

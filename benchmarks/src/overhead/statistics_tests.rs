@@ -140,6 +140,8 @@ fn hits_do_not_count_and_work_at_ticks_does() {
     hit[3] = 9000;
     let ratios = |profiled: &[u64], summary| round_ratios([&base, profiled, &base], None, summary).overhead;
     assert_eq!(ratios(&hit, Summary::Turns), 0.0);
+    // Of whole runs all counts, however seldom it is.
+    assert!((ratios(&hit, Summary::Sums) - 1.4f64.ln()).abs() < 1e-9);
     let (mut ticked, mut profiled) = ([false; 20], base);
     for tick in [2, 11] {
         (ticked[tick], profiled[tick]) = (true, 1100);

@@ -27,6 +27,7 @@ Examples:
   holloway overhead awfy --profile edges --profile blpp     both together, all programs of the suite
   holloway overhead cd --profile blpp --vs edges            what paths cost more than edges
   holloway overhead decoder --layout flipped --vs-layout one-time   what the order of blocks is worth
+  holloway overhead tokenizer --whole-runs 4s --continuous  what adapting costs and brings, from the first instruction on
   holloway overhead all --profile pep --json pep.json --max-time 2m
   holloway overhead mine.hol --profile blpp -- 1000         a run of main is an iteration")]
 pub struct OverheadArguments {
@@ -73,6 +74,10 @@ pub struct OverheadArguments {
     /// first
     #[arg(long, help_heading = "Measuring")]
     pub fresh: bool,
+    /// Whole runs of so long, from the first instruction on, instead of the steady state of machines that replay: each finds out for
+    /// itself what to compile, and all of it counts. With --continuous those that are compared with make nothing again
+    #[arg(long, value_name = "DURATION", value_parser = values::duration, conflicts_with_all = ["fresh", "turns"], help_heading = "Measuring")]
+    pub whole_runs: Option<Duration>,
     /// How long a sample shall be, at least the least that the program can do
     #[arg(long, value_name = "DURATION", default_value = "1ms", value_parser = values::duration, help_heading = "Measuring")]
     pub sample: Duration,
@@ -147,6 +152,17 @@ impl OverheadArguments {
         if let Some((flag, _, why)) = refused.iter().find(|(_, given, _)| *given) {
             return Err(Stop::usage(format_args!("overhead cannot be measured with {flag}: {why}")));
         }
+        if machine.continuous && self.whole_runs.is_none() {
+            return Err(Stop::usage(
+                "--continuous makes code again while the program runs, and here code is compiled before the program begins: \
+                 add --whole-runs 4s",
+            ));
+        }
+        if machine.replay.is_some() && self.whole_runs.is_some() {
+            return Err(Stop::usage(
+                "--replay says what is compiled, and in --whole-runs each machine finds that out: leave one of them out",
+            ));
+        }
         if machine.inline.needs_samples() || self.base_inline().needs_samples() {
             return Err(Stop::usage(
                 "--inline-profile cbs samples while the program runs, and here code is compiled before the program begins: \
@@ -162,7 +178,8 @@ impl OverheadArguments {
             || self.vs_inline.is_some()
             || self.vs_inline_profile.is_some()
             || self.vs_method_order.is_some();
-        if machine.profile.specs.is_empty() && self.inject_slowdown.is_none() && !code {
+        let is_plain = machine.profile.specs.is_empty() && !machine.continuous;
+        if is_plain && self.inject_slowdown.is_none() && !code {
             let why = "what is to be measured: add --profile, such as --profile pep, --vs-layout, --vs-inline or \
                        --vs-method-order";
             return Err(Stop::usage(why));
@@ -207,12 +224,14 @@ impl OverheadArguments {
                 order: machine.block_order.clone(),
                 inlining: machine.inlining.clone(),
                 methods: machine.methods_by.clone(),
+                continuous: machine.continuous,
             },
             base: Configuration {
                 profile: together("--vs", &self.versus)?,
                 order,
                 inlining: self.base_inline().open()?,
                 methods,
+                continuous: false,
             },
         })
     }

@@ -25,6 +25,7 @@ use crate::compiled::{CodeId, CodeMap, Entry, GivenCalls, Level, Site};
 use crate::context::{Context, NO_PATH, UNSURE, control};
 use crate::loader::LoadedCode;
 use crate::threads::ThreadNumber;
+use crate::timer::TimerSource;
 use crate::vm::Machinery;
 use holloway_bytecode::FunctionId;
 use holloway_bytecode::verify::VerifiedProgram;
@@ -403,7 +404,8 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool
         vm.context.recording = recorder.is_on();
     }
     if ticked && let Profiling { native: Some(native), versions, .. } = &mut vm.profiling {
-        native.tick(vm.compiled.map(), versions, vm.compiled.addresses());
+        let by_clock = matches!(vm.options.timer, TimerSource::Wall(_));
+        native.tick(vm.compiled.map(), versions, vm.compiled.addresses(), by_clock);
     }
     // Code without PEP's instrumentation has no end of a path for a window to wait for. With a tick, it may be left.
     let plain = || matches!(vm.position, Position::Compiled(..)) && !vm.compiled.is_marked(place);

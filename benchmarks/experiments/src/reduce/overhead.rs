@@ -35,6 +35,7 @@ pub fn reduce(value: &Value) -> Result<Outcome, String> {
         specs.into_iter().any(|spec| spec.starts_with("pep") || spec.starts_with("cbs"))
     };
     let ticks_count = samples(&value["profile"]) || samples(&value["versus"]);
+    let is_whole = value["options"]["whole_runs"].is_string();
     let mut put = |name: &str, number: f64| outcome.samples.entry(name.to_string()).or_default().push(number);
     for round in rounds {
         let arms = ARMS.map(|arm| numbers(&round[arm]["cpu_ns"]));
@@ -46,6 +47,12 @@ pub fn reduce(value: &Value) -> Result<Outcome, String> {
         {
             return Err("its rounds are not complete".into());
         }
+        // Of whole runs the sums count, and a store need not have more.
+        let (arms, ticked) = match is_whole {
+            true => (arms.map(|times| vec![times.iter().sum()]), ARMS.map(|_| vec![false])),
+            false => (arms, ticked),
+        };
+        let turns = arms[0].len();
         let ticks = ticks_count.then(|| ticked.each_ref().map(Vec::as_slice));
         for (name, summary) in
             [("", Summary::Turns), ("medians.", Summary::Medians), ("minima.", Summary::Minima)]
@@ -99,6 +106,13 @@ mod tests {
         assert_eq!(outcome.samples["profiled.cpu_ns"], [110.0, 110.0, 120.0, 120.0]);
         assert_eq!((outcome.numbers["base.ticks"], outcome.numbers["base.code_bytes"]), (2.0, 10.0));
         assert_eq!(outcome.numbers["counts.base.additions"], 2.0);
+        let mut whole = record.clone();
+        whole["options"] = json!({"whole_runs": "4s"});
+        whole["programs"][0]["rounds"][0]["profiled"]["cpu_ns"] = json!([100, 130]);
+        let outcome = reduce(&whole).expect("complete");
+        assert!((outcome.samples["overhead"][0].exp() - 1.15).abs() < 1e-9, "the sum counts");
+        assert_eq!(outcome.samples["profiled.cpu_ns"], [230.0, 240.0]);
+        assert_eq!(outcome.samples["turns"], [1.0, 1.0]);
         let failed = json!({"programs": [{"failure": "it failed", "rounds": []}]});
         assert_eq!(reduce(&failed), Err("it failed".to_string()));
     }

@@ -100,16 +100,20 @@ impl NativeTraces {
         }))
     }
 
-    /// A tick, while compiled code is at these addresses.
+    /// A tick, of a clock or not, while compiled code is at these addresses. Where ticks of a clock come sooner than samples are over, some are
+    /// left out, or the program would never get on.
     pub fn tick(
         &mut self,
         map: &CodeMap,
         versions: &BTreeMap<u32, Version>,
         area: Option<std::ops::Range<u64>>,
+        by_clock: bool,
     ) {
         self.take(map, versions);
         let due = self.clock.ticks(1);
-        if let (Source::Stepper(stepper), true, Some(area)) = (&mut self.source, due, area) {
+        if let (Source::Stepper(stepper), true, Some(area)) = (&mut self.source, due, area)
+            && !(by_clock && stepper.has_to_rest())
+        {
             stepper.begin(area, self.options.depth as usize);
         }
     }

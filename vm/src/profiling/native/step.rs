@@ -29,6 +29,8 @@ static CODE: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 static LAST: AtomicU64 = AtomicU64::new(0);
 /// Instructions so far.
 static STEPPED: AtomicUsize = AtomicUsize::new(0);
+/// When that ended, in nanoseconds of the clock.
+static ENDED: AtomicU64 = AtomicU64::new(0);
 /// How many branches are still let pass.
 static SKIP: AtomicUsize = AtomicUsize::new(0);
 /// How many branches are wanted, and how many there are.
@@ -43,6 +45,8 @@ pub struct Stepper {
     before: libc::sigaction,
     /// For how many branches are let pass.
     random: SplitMix64,
+    /// When stepping began last, in nanoseconds of the clock.
+    began: u64,
 }
 
 impl Stepper {
@@ -64,8 +68,9 @@ impl Stepper {
             THERE.store(false, Relaxed);
             return Err(format!("the trap signal cannot be handled: {}", std::io::Error::last_os_error()));
         }
+        ENDED.store(0, Relaxed);
         // Not the numbers of the distances between samples.
-        Ok(Stepper { before, random: SplitMix64(seed ^ 0x7374_6570) })
+        Ok(Stepper { before, random: SplitMix64(seed ^ 0x7374_6570), began: 0 })
     }
 
     /// Steps from here on until branches were taken from or to the code: a few that are let pass, and then `depth`, which are the sample. Or to no end.
@@ -82,8 +87,15 @@ impl Stepper {
         LAST.store(0, Relaxed);
         STEPPED.store(0, Relaxed);
         FILLED.store(0, Relaxed);
+        self.began = now();
         STEPS.store(true, Relaxed);
         set_trap_flag();
+    }
+
+    /// Would the program be stepped through for more than half of the time if another sample began now.
+    pub fn has_to_rest(&self) -> bool {
+        let ended = ENDED.load(Relaxed);
+        STEPS.load(Relaxed) || now().saturating_sub(ended) < ended.saturating_sub(self.began)
     }
 
     /// The sample, if one is ready.
@@ -118,6 +130,14 @@ fn set_trap_flag() {
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 fn set_trap_flag() {}
 
+/// The time of the clock, in nanoseconds. Handlers of signals may ask for it, too.
+fn now() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the system writes into a live value of its own type.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
 /// After each instruction.
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 extern "C" fn on_trap(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
@@ -150,6 +170,7 @@ extern "C" fn on_trap(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut lib
     }
     if filled >= DEPTH.load(Relaxed) || steps >= MOST_STEPS || !STEPS.load(Relaxed) {
         registers[libc::REG_EFL as usize] &= !TRAP;
+        ENDED.store(now(), Relaxed);
         STEPS.store(false, Relaxed);
     }
 }

@@ -19,40 +19,21 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     says: &[
         "In adaptive runs, whose compiler knows but the one-time profile, PEP(64,17) is switched on and what it collects is used. The paper's programs become 1.3 % slower on average and 3.2 % at most \
          (median of 25 runs): the costs are more than the benefit, because the programs begin as they go on.",
-        "Here a run is a process, from the first instruction on: interpreter, background compilation, all iterations. `--continuous` compares PEP's samples with what code was made for and makes it \
-         again when branches go other ways. Runs with it and without it take turns, and so does a third one that is without again; a trial is the ratio of neighbours, and the intervals are over trials. \
-         Single processes differ by several percent, however alike they are: memory and code lie elsewhere in each.",
-        "The programs with phases are what the paper lacks: five whose branches change. Their runs are long beside the time that it takes to notice.",
+        "Here three machines begin at once, two of them without PEP, and take turns after each iteration until one of them has run for some seconds: interpreter, compilation in the background, \
+         and whatever `--continuous` makes again, because PEP's samples say that branches go other ways than code was made for (`overhead --whole-runs`). Compared are the sums of all turns, in time of \
+         the processor; intervals are over rounds of such runs.",
+        "The programs with phases are what the paper lacks: five whose branches change. Each of their runs is a process, and long beside the time that it takes to notice. Runs with PEP and without it \
+         take turns; a trial is the ratio of neighbours.",
     ],
     cells: |plan| {
+        let usual = steady(plan).into_iter().map(|name| whole(plan, name));
         let trials = |name| {
-            (1..=trials(plan)).flat_map(move |trial| arms(name).iter().map(move |arm| (name, trial, *arm)))
+            (1..=trials(plan)).flat_map(move |trial| [false, true].map(|pep| process(plan, name, trial, pep)))
         };
-        let all = steady(plan).into_iter().chain(phased(plan)).flat_map(trials);
-        all.map(|(name, trial, arm)| cell(plan, name, trial, arm)).collect()
+        usual.chain(phased(plan).into_iter().flat_map(trials)).collect()
     },
     conclude,
 };
-
-/// What a run is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Arm {
-    /// An adaptive run.
-    Base,
-    /// With PEP.
-    Pep,
-    /// An adaptive run once more.
-    Again,
-}
-
-/// Where branches change, effects are larger than noise.
-fn arms(program: &str) -> &'static [Arm] {
-    if sec6_5::CHANGING.contains(&program) {
-        &[Arm::Base, Arm::Pep]
-    } else {
-        &[Arm::Base, Arm::Pep, Arm::Again]
-    }
-}
 
 fn steady(plan: &Plan) -> Vec<&'static str> {
     plan.programs(&["richards", "json", "queens"], programs::CLASSIC)
@@ -66,75 +47,63 @@ fn trials(plan: &Plan) -> u32 {
     plan.trials.unwrap_or(plan.pick(3, 25)).max(1)
 }
 
-/// Size, iterations and seconds of a run.
-fn length(plan: &Plan, program: &str) -> (&'static str, u32, f64) {
-    if sec6_5::CHANGING.contains(&program) {
-        let size = match (plan.mode, program) {
-            (Mode::Quick, "post" | "depot") => "150000",
-            (Mode::Quick, _) => "40000",
-            (Mode::Full, "post" | "depot") => "1000000",
-            (Mode::Full, _) => "400000",
-        };
-        return (size, 1, plan.pick(0.65, 6.0));
-    }
-    match (plan.mode, program) {
-        (Mode::Quick, "json") => ("default", 60, 0.4),
-        (Mode::Quick, _) => ("default", 100, 0.4),
-        (Mode::Full, "deltablue" | "havlak" | "cd" | "sieve" | "bounce" | "raytracer") => {
-            ("default", 100, 6.0)
-        }
-        (Mode::Full, _) => ("default", 500, 4.0),
-    }
+/// A profiler that drives.
+fn driving() -> String {
+    format!("--continuous --profile {}", pep(64, 17))
 }
 
-/// A run; the seed, for which no program asks, tells trials apart.
-fn cell(plan: &Plan, program: &str, trial: u32, arm: Arm) -> Cell {
-    let (size, iterations, seconds) = length(plan, program);
-    let profile = format!(" --continuous --profile {}", pep(64, 17));
-    // A cell of the same command would not be run again.
-    let (flags, seed) = match arm {
-        Arm::Base => ("", trial),
-        Arm::Pep => (&*profile, trial),
-        Arm::Again => ("", 1000 + trial),
-    };
+/// Whole runs of a program that stays as it is.
+fn whole(plan: &Plan, program: &str) -> Cell {
+    let (milliseconds, rounds) = (plan.pick(350, 4000), trials(plan));
+    let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };
     let line = format!(
-        "bench {program} --size {size} --iterations {iterations} --seed {seed}{flags} --timer wall:20ms --json {RESULT}"
+        "overhead {program} {} --whole-runs {milliseconds}ms --rounds {rounds} --max-time 1h --precision 0.01{order} --json {RESULT}",
+        driving()
     );
-    Cell::timed(Reduction::Times, &[&line], seconds)
+    Cell::timed(Reduction::Overhead, &[&line], f64::from(3 * milliseconds * rounds) / 1e3 + 0.4)
 }
 
-/// The logarithms of the ratios of neighbours.
-fn ratios(plan: &Plan, results: &Results<'_>, program: &str, arm: Arm) -> Option<Vec<f64>> {
-    let time = |trial: u32, arm: Arm| {
-        let outcome = results.outcome(&cell(plan, program, trial, arm))?;
+/// A run of a program with phases; the seed, for which no program asks, tells trials apart.
+fn process(plan: &Plan, program: &str, trial: u32, pep: bool) -> Cell {
+    let size = match (plan.mode, program) {
+        (Mode::Quick, "post" | "depot") => "150000",
+        (Mode::Quick, _) => "40000",
+        (Mode::Full, "post" | "depot") => "1000000",
+        (Mode::Full, _) => "400000",
+    };
+    let flags = if pep { format!(" {}", driving()) } else { String::new() };
+    let line = format!(
+        "bench {program} --size {size} --iterations 1 --seed {trial}{flags} --timer wall:20ms --json {RESULT}"
+    );
+    Cell::timed(Reduction::Times, &[&line], plan.pick(0.65, 6.0))
+}
+
+/// How much slower programs with phases are: the logarithms of the ratios of neighbours.
+fn ratios(plan: &Plan, results: &Results<'_>, program: &str) -> Option<Vec<f64>> {
+    let time = |trial: u32, pep: bool| {
+        let outcome = results.outcome(&process(plan, program, trial, pep))?;
         outcome.samples.get("samples_ns").map(|all| all.iter().sum::<f64>()).filter(|&time| time > 0.0)
     };
-    let ratio = |trial: u32| Some((time(trial, arm)? / time(trial, Arm::Base)?).ln());
-    (1..=trials(plan)).map(ratio).collect()
+    (1..=trials(plan)).map(|trial| Some((time(trial, true)? / time(trial, false)?).ln())).collect()
 }
 
-/// How much slower the programs are; the same twice only where that was run.
-fn costs(plan: &Plan, results: &Results<'_>, names: &[&str]) -> Costs {
-    let of = |arm: Arm| {
-        let (mut each, mut all) = (Vec::new(), Vec::new());
-        for (stream, name) in (1..).zip(names) {
-            let Some(ratios) = ratios(plan, results, name, arm) else { continue };
-            let ratio = LogRatio::over_rounds(&ratios, stream);
-            each.push((name.to_string(), above_one(ratio.interval())));
-            all.push(ratio);
-        }
-        let mean = if all.len() == names.len() { mean_above_one(&all) } else { None };
-        (each, mean)
-    };
-    let has_again = names.iter().all(|name| arms(name).contains(&Arm::Again));
-    let ((each, mean), (again, again_mean)) =
-        (of(Arm::Pep), if has_again { of(Arm::Again) } else { (Vec::new(), None) });
-    Costs { each, again, mean, again_mean }
+/// The same with means; none of them was run again.
+fn of_processes(plan: &Plan, results: &Results<'_>, names: &[&str]) -> Costs {
+    let (mut each, mut all) = (Vec::new(), Vec::new());
+    for (stream, name) in (1..).zip(names) {
+        let Some(ratios) = ratios(plan, results, name) else { continue };
+        let ratio = LogRatio::over_rounds(&ratios, stream);
+        each.push((name.to_string(), above_one(ratio.interval())));
+        all.push(ratio);
+    }
+    let mean = if all.len() == names.len() { mean_above_one(&all) } else { None };
+    Costs { each, again: Vec::new(), mean, again_mean: None }
 }
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let (steady, phased) = (steady(plan), phased(plan));
-    let [usual, changing] = [&steady, &phased].map(|names| costs(plan, results, names));
+    let usual = Costs::of(results, &steady, |name| whole(plan, name));
+    let changing = of_processes(plan, results, &phased);
     let paper = |key: &str| papers::number(&format!("pep.fig11.adaptive_overhead.{key}"));
     let percent = |value: f64| shown(value, Unit::Percent);
     found.checks.number(
@@ -169,7 +138,7 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     );
     found.checks.told("the same twice, steady programs", "not measured", usual.again_mean);
     let groups = categories(&steady);
-    let caption = "Time of adaptive runs with PEP(64,17) that drives over time of those without, with 95 % intervals; what is no larger than the same twice is noise.";
+    let caption = "Time of whole adaptive runs with PEP(64,17) that drives over time of those without, with 95 % intervals; what is no larger than the same twice is noise.";
     let all = vec![
         usual.series("PEP(64,17)", &groups),
         paper_mean(&groups, "paper, PEP(64,17)", paper("avg")),

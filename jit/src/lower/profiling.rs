@@ -18,6 +18,9 @@ use std::collections::BTreeSet;
 
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
 
+/// The bytes of the largest register that is spilled.
+const SPILLED: u32 = 16;
+
 /// What an activation keeps of counters.
 #[derive(Default)]
 pub struct Kept {
@@ -152,9 +155,11 @@ impl Lowering<'_, '_> {
         self.path_register.unwrap_or_else(|| unreachable!("made where the activation begins"))
     }
 
-    /// Room in the frame for a value.
+    /// Room in the frame for a value. Beyond such room Cranelift spills registers, those of floats as 16 bytes, which shall not lie
+    /// across the lines of the cache.
     fn slot<T>(&mut self) -> clif::StackSlot {
-        let (size, shift) = (size_of::<T>() as u32, align_of::<T>().trailing_zeros() as u8);
+        let size = (size_of::<T>() as u32).next_multiple_of(SPILLED);
+        let shift = align_of::<T>().trailing_zeros() as u8;
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size, shift);
         self.builder.create_sized_stack_slot(slot)
     }

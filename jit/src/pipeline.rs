@@ -8,11 +8,12 @@ use crate::lower::{self, Layout, Lowered, Target};
 use crate::options::Options;
 use crate::passes::{self, Input, Notes};
 use holloway_bytecode::verify::VerifiedProgram;
+use holloway_profilers::BranchId;
 use holloway_vm::adaptive::watcher::Bias;
 use holloway_vm::compiled::{Compiled, Compiler, Entry, Model, Profile, Request};
 use holloway_vm::profiling::Instrumented;
 use holloway_vm::timer::thread_time;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -294,15 +295,40 @@ impl Compiler for Jit {
 
 /// The branches of the source that a region has, with how often each way was taken when last seen.
 fn biases(region: &Region) -> Vec<Bias> {
-    let blocks = region.blocks.iter().filter_map(|block| match &block.end {
+    together(region.blocks.iter().filter_map(|block| match &block.end {
         Terminator::Branch { source: Some(source), counts: [then, otherwise], .. } => {
             let arms = if source.negated { vec![*otherwise, *then] } else { vec![*then, *otherwise] };
-            Some(Bias { branch: region.branch_of(source), arms })
+            Some((region.branch_of(source), arms))
         }
-        Terminator::Switch { source, counts, .. } => {
-            Some(Bias { branch: region.branch_of(source), arms: counts.clone() })
-        }
+        Terminator::Switch { source, counts, .. } => Some((region.branch_of(source), counts.clone())),
         _ => None,
-    });
-    blocks.collect()
+    }))
+}
+
+/// Each branch once. A method that is inlined in several places may go one way in one of them and another in the next; what is compared
+/// with it later tells of all, and so does this.
+fn together(branches: impl Iterator<Item = (BranchId, Vec<u32>)>) -> Vec<Bias> {
+    let mut sums: BTreeMap<BranchId, Vec<u32>> = BTreeMap::new();
+    for (branch, arms) in branches {
+        let sum = sums.entry(branch).or_default();
+        sum.resize(sum.len().max(arms.len()), 0);
+        sum.iter_mut().zip(arms).for_each(|(sum, count)| *sum = sum.saturating_add(count));
+    }
+    sums.into_iter().map(|(branch, arms)| Bias { branch, arms }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use holloway_profilers::MethodId;
+
+    #[test]
+    fn a_branch_in_several_places_counts_once() {
+        let branch = |position| BranchId { method: MethodId(13), position };
+        let found = together(
+            [(branch(4), vec![5, 0]), (branch(0), vec![7, 1, 2]), (branch(4), vec![1, u32::MAX])].into_iter(),
+        );
+        let expected = [(branch(0), vec![7, 1, 2]), (branch(4), vec![6, u32::MAX])];
+        assert_eq!(found, expected.map(|(branch, arms)| Bias { branch, arms }));
+    }
 }

@@ -133,11 +133,13 @@ def profiled(of_group, flags, name="overhead"):
     return lambda cells: costs(flags, name)(group(of_group)(cells))
 
 
-def whole_runs(name="overhead", pick=None):
-    """The ratio of whole runs of steady programs."""
+def whole_runs(name="overhead", pick=None, in_turns=True):
+    """The ratio of whole runs of steady programs, with PEP in turns or in all code."""
 
     def of(cells):
-        own = [cell.rounds(name) for cell in cells if cell.has("--whole-runs")]
+        own = [cell.rounds(name) for cell in cells if cell.has("--whole-runs") and ("code=turns" in cell.flags) == in_turns]
+        if not own:
+            raise Unknown("no cell is of this check")
         return mean_ratio([pick(own, key=mean)] if pick else own)
 
     return of
@@ -214,6 +216,7 @@ RECIPES = {
         "overhead of the dearest steady program": whole_runs(pick=max),
         "average overhead, programs whose branches change": processes,
         "the same twice, steady programs": whole_runs("again"),
+        "average overhead, steady programs, PEP in all code": whole_runs(in_turns=False),
     },
 }
 

@@ -22,11 +22,15 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
         "Here three machines begin at once, two of them without PEP, and take turns after each iteration until one of them has run for some seconds: interpreter, compilation in the background, \
          and whatever `--continuous` makes again, because PEP's samples say that branches go other ways than code was made for (`overhead --whole-runs`). Compared are the sums of all turns, in time of \
          the processor; intervals are over rounds of such runs.",
-        "The programs with phases are what the paper lacks: five whose branches change. Each of their runs is a process, and long beside the time that it takes to notice. Runs with PEP and without it \
-         take turns; a trial is the ratio of neighbours.",
+        "PEP looks now and then, as `--continuous` has it unless it is told otherwise: methods have a second version with its instrumentation, which runs for some ticks, and seldom where nothing \
+         changes (`pep:code=turns`). The paper's is in all code, all the time; with all programs that is measured beside it.",
+        "The programs with phases are what the paper lacks: five whose branches change. Each of their runs is a process, and long beside the time that it takes to notice. Runs with PEP, in all code, and \
+         without it take turns; a trial is the ratio of neighbours.",
     ],
     cells: |plan| {
-        let usual = steady(plan).into_iter().map(|name| whole(plan, name));
+        let usual = ways(plan)
+            .iter()
+            .flat_map(|&way| steady(plan).into_iter().map(move |name| whole(plan, name, way)));
         let trials = |name| {
             (1..=trials(plan)).flat_map(move |trial| [false, true].map(|pep| process(plan, name, trial, pep)))
         };
@@ -47,18 +51,38 @@ fn trials(plan: &Plan) -> u32 {
     plan.trials.unwrap_or(plan.pick(3, 25)).max(1)
 }
 
+/// When PEP looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    /// In a second version of the code, now and then.
+    InTurns,
+    /// In all code, all the time.
+    Always,
+}
+
+/// Those that are measured; the first decides.
+fn ways(plan: &Plan) -> &'static [Way] {
+    plan.pick(&[Way::InTurns], &[Way::InTurns, Way::Always])
+}
+
 /// A profiler that drives.
-fn driving() -> String {
-    format!("--continuous --profile {}", pep(64, 17))
+fn driving(way: Way) -> String {
+    let code = if way == Way::InTurns { ",code=turns" } else { "" };
+    format!("--continuous --profile {}{code}", pep(64, 17))
 }
 
 /// Whole runs of a program that stays as it is.
-fn whole(plan: &Plan, program: &str) -> Cell {
-    let (milliseconds, rounds) = (plan.pick(350, 4000), trials(plan));
+fn whole(plan: &Plan, program: &str, way: Way) -> Cell {
+    let milliseconds = plan.pick(300, 4000);
+    // What is only told need not be known as well.
+    let rounds = match way {
+        Way::InTurns => plan.trials.unwrap_or(plan.pick(4, 25)).max(1),
+        Way::Always => trials(plan).div_ceil(5).max(2),
+    };
     let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };
     let line = format!(
         "overhead {program} {} --whole-runs {milliseconds}ms --rounds {rounds} --max-time 1h --precision 0.01{order} --json {RESULT}",
-        driving()
+        driving(way)
     );
     Cell::timed(Reduction::Overhead, &[&line], f64::from(3 * milliseconds * rounds) / 1e3 + 0.4)
 }
@@ -71,7 +95,7 @@ fn process(plan: &Plan, program: &str, trial: u32, pep: bool) -> Cell {
         (Mode::Full, "post" | "depot") => "1000000",
         (Mode::Full, _) => "400000",
     };
-    let flags = if pep { format!(" {}", driving()) } else { String::new() };
+    let flags = if pep { format!(" {}", driving(Way::Always)) } else { String::new() };
     let line = format!(
         "bench {program} --size {size} --iterations 1 --seed {trial}{flags} --timer wall:20ms --json {RESULT}"
     );
@@ -102,7 +126,10 @@ fn of_processes(plan: &Plan, results: &Results<'_>, names: &[&str]) -> Costs {
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let (steady, phased) = (steady(plan), phased(plan));
-    let usual = Costs::of(results, &steady, |name| whole(plan, name));
+    let usual = Costs::of(results, &steady, |name| whole(plan, name, Way::InTurns));
+    let always = ways(plan)
+        .contains(&Way::Always)
+        .then(|| Costs::of(results, &steady, |name| whole(plan, name, Way::Always)));
     let changing = of_processes(plan, results, &phased);
     let paper = |key: &str| papers::number(&format!("pep.fig11.adaptive_overhead.{key}"));
     let percent = |value: f64| shown(value, Unit::Percent);
@@ -137,13 +164,21 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         usual.worst().map_or("not measured".into(), |(name, of)| format!("{name}, {}", percent(of.value))),
     );
     found.checks.told("the same twice, steady programs", "not measured", usual.again_mean);
+    if let Some(always) = &always {
+        found.checks.told(
+            "average overhead, steady programs, PEP in all code",
+            &percent(paper("avg")),
+            always.mean,
+        );
+    }
     let groups = categories(&steady);
     let caption = "Time of whole adaptive runs with PEP(64,17) that drives over time of those without, with 95 % intervals; what is no larger than the same twice is noise.";
-    let all = vec![
-        usual.series("PEP(64,17)", &groups),
-        paper_mean(&groups, "paper, PEP(64,17)", paper("avg")),
-        usual.again_series(&groups),
-    ];
+    let in_all_code = always.iter().map(|always| always.series("PEP(64,17) in all code", &groups));
+    let all = [usual.series("PEP(64,17)", &groups)]
+        .into_iter()
+        .chain(in_all_code)
+        .chain([paper_mean(&groups, "paper, PEP(64,17)", paper("avg")), usual.again_series(&groups)]);
+    let all = all.collect();
     found.figures.push(bars("overhead", "Adaptive runs with PEP", caption, Unit::Percent, groups, all));
     let groups = categories(&phased);
     let caption = "The same for programs whose branches change. Below zero, making code again pays.";

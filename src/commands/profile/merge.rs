@@ -171,10 +171,10 @@ fn merged(profiles: &[Profile]) -> ProfileFile {
     subpaths::add(&mut sum, &files);
     for other in &files[1..] {
         for (reason, count) in &other.dropped {
-            *sum.dropped.entry(reason.clone()).or_default() += count;
+            add(sum.dropped.entry(reason.clone()).or_default(), *count);
         }
-        sum.work.hash_operations += other.work.hash_operations;
-        sum.work.hash_probes += other.work.hash_probes;
+        add(&mut sum.work.hash_operations, other.work.hash_operations);
+        add(&mut sum.work.hash_probes, other.work.hash_probes);
     }
     sum
 }
@@ -248,7 +248,7 @@ fn edges<'a>(all: impl Iterator<Item = (&'a [(u32, Vec<u64>)], &'a Names)>) -> V
         for (branch, arms) in rows {
             let known = sum.entry(names.branches[*branch as usize]).or_default();
             known.resize(known.len().max(arms.len()), 0);
-            known.iter_mut().zip(arms).for_each(|(sum, count)| *sum += count);
+            known.iter_mut().zip(arms).for_each(|(sum, count)| add(sum, *count));
         }
     }
     sum.into_iter().collect()
@@ -258,7 +258,7 @@ fn counts<'a>(all: impl Iterator<Item = (&'a [CountRecord], &'a Names)>) -> Vec<
     let mut sum: BTreeMap<(u32, PathNumber), u64> = BTreeMap::new();
     for (rows, names) in all {
         for row in rows {
-            *sum.entry((names.versions[&row.version], row.number)).or_default() += row.count;
+            add(sum.entry((names.versions[&row.version], row.number)).or_default(), row.count);
         }
     }
     sum.into_iter().map(|((version, number), count)| CountRecord { version, number, count }).collect()
@@ -270,20 +270,25 @@ fn forest(sum: &mut ProfileFile, files: &[&ProfileFile], names: &[Names]) {
     for file in &files[1..] {
         if let Some(other) = &file.iterated {
             let (s, o) = (&mut forest.statistics, &other.statistics);
-            s.items += o.items;
-            s.uncounted += o.uncounted;
-            s.chunks += o.chunks;
-            s.hash_operations += o.hash_operations;
-            s.further_probes += o.further_probes;
-            s.searches += o.searches;
-            s.sibling_steps += o.sibling_steps;
-            s.wide_lookups += o.wide_lookups;
-            s.roots += o.roots;
-            s.nodes += o.nodes;
-            s.wide_nodes += o.wide_nodes;
-            s.bytes += o.bytes;
+            add(&mut s.items, o.items);
+            add(&mut s.uncounted, o.uncounted);
+            add(&mut s.chunks, o.chunks);
+            add(&mut s.hash_operations, o.hash_operations);
+            add(&mut s.further_probes, o.further_probes);
+            add(&mut s.searches, o.searches);
+            add(&mut s.sibling_steps, o.sibling_steps);
+            add(&mut s.wide_lookups, o.wide_lookups);
+            add(&mut s.roots, o.roots);
+            add(&mut s.nodes, o.nodes);
+            add(&mut s.wide_nodes, o.wide_nodes);
+            add(&mut s.bytes, o.bytes);
         }
     }
+}
+
+/// Counts of damaged files may be as large as there are numbers.
+fn add(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
 }
 
 /// The sequences of all files added up.
@@ -296,7 +301,7 @@ fn sequences(
     for (file, names) in files.iter().zip(names) {
         for sequence in of(file).into_iter().flatten() {
             let key = (names.versions[&sequence.version], sequence.numbers.clone());
-            *sum.entry(key).or_default() += sequence.count;
+            add(sum.entry(key).or_default(), sequence.count);
         }
     }
     // The order of the keys is the preorder.
@@ -320,7 +325,7 @@ fn windows(sum: &mut ProfileFile, files: &[&ProfileFile], names: &[Names]) {
 fn add_calls<'a>(all: impl Iterator<Item = &'a [CallRecord]>) -> Vec<CallRecord> {
     let mut sum: BTreeMap<(PlaceRecord, u32), u64> = BTreeMap::new();
     for call in all.flatten() {
-        *sum.entry((call.site, call.callee)).or_default() += call.count;
+        add(sum.entry((call.site, call.callee)).or_default(), call.count);
     }
     sum.into_iter().map(|((site, callee), count)| CallRecord { site, callee, count }).collect()
 }
@@ -334,7 +339,7 @@ fn calls(sum: &mut ProfileFile, files: &[&ProfileFile]) {
         sampled.calls = add_calls(all().map(|of| &of.calls[..]));
         for other in all().skip(1) {
             sampled.window.merge(&other.window);
-            sampled.roots += other.roots;
+            add(&mut sampled.roots, other.roots);
         }
         if sampled.contexts.is_some() {
             sampled.contexts = Some(contexts(all().map(|of| rows(of.contexts.as_deref()))));
@@ -344,7 +349,7 @@ fn calls(sum: &mut ProfileFile, files: &[&ProfileFile]) {
         let all = || files.iter().filter_map(|file| file.calls.credited.as_ref());
         credited.calls = add_calls(all().map(|of| &of.calls[..]));
         for other in all().skip(1) {
-            credited.weight += other.weight;
+            add(&mut credited.weight, other.weight);
             credited.scale = (credited.scale.0 + other.scale.0, credited.scale.1 + other.scale.1);
         }
     }
@@ -352,7 +357,7 @@ fn calls(sum: &mut ProfileFile, files: &[&ProfileFile]) {
         let all = || files.iter().filter_map(|file| file.calls.cached.as_ref());
         cached.calls = add_calls(all().map(|of| &of.calls[..]));
         let mut lost: BTreeMap<PlaceRecord, u64> = BTreeMap::new();
-        all().flat_map(|of| &of.lost).for_each(|of| *lost.entry(of.site).or_default() += of.count);
+        all().flat_map(|of| &of.lost).for_each(|of| add(lost.entry(of.site).or_default(), of.count));
         cached.lost = lost.into_iter().map(|(site, count)| LostRecord { site, count }).collect();
     }
 }
@@ -368,7 +373,7 @@ fn contexts<'a>(all: impl Iterator<Item = &'a [ContextRecord]>) -> Vec<ContextRe
             let next = sum.len() as u32;
             let at = *known.entry((parent, context.site, context.method)).or_insert(next);
             match sum.get_mut(at as usize) {
-                Some(known) => known.count += context.count,
+                Some(known) => add(&mut known.count, context.count),
                 None => sum.push(ContextRecord { parent, ..*context }),
             }
             names.push(at);
@@ -387,7 +392,7 @@ fn traces(sum: &mut ProfileFile, files: &[&ProfileFile], names: &[Names]) {
             add_numbers(traces, other);
         }
         for run in &other.runs {
-            *runs.entry((run.method, run.blocks.clone())).or_default() += run.count;
+            add(runs.entry((run.method, run.blocks.clone())).or_default(), run.count);
         }
         for path in &other.paths {
             let key = (path.owner(), path.blocks.clone());
@@ -421,22 +426,22 @@ fn added(one: Lengths, other: Lengths) -> Lengths {
 
 /// Numbers of traces. Different ones of two runs may be the same.
 fn add_numbers(sum: &mut TraceRecords, other: &TraceRecords) {
-    sum.traces += other.traces;
-    sum.samples += other.samples;
-    sum.lost += other.lost;
-    sum.empty += other.empty;
-    sum.initial_length += other.initial_length;
-    sum.extended_length += other.extended_length;
-    sum.repaired += other.repaired;
+    add(&mut sum.traces, other.traces);
+    add(&mut sum.samples, other.samples);
+    add(&mut sum.lost, other.lost);
+    add(&mut sum.empty, other.empty);
+    add(&mut sum.initial_length, other.initial_length);
+    add(&mut sum.extended_length, other.extended_length);
+    add(&mut sum.repaired, other.repaired);
     sum.lengths = sum.lengths.zip(other.lengths).map(|(a, b)| added(a, b));
-    sum.without_edge += other.without_edge;
-    sum.flow += other.flow;
-    sum.partials += other.partials;
-    sum.matches += other.matches;
+    add(&mut sum.without_edge, other.without_edge);
+    add(&mut sum.flow, other.flow);
+    add(&mut sum.partials, other.partials);
+    add(&mut sum.matches, other.matches);
     for (reason, count) in &other.discarded {
-        *sum.discarded.entry(reason.clone()).or_default() += count;
+        add(sum.discarded.entry(reason.clone()).or_default(), *count);
     }
     for (crossings, count) in &other.crossings {
-        *sum.crossings.entry(*crossings).or_default() += count;
+        add(sum.crossings.entry(*crossings).or_default(), *count);
     }
 }

@@ -414,8 +414,8 @@ fn traces(sum: &mut ProfileFile, files: &[&ProfileFile], names: &[Names]) {
 
 fn added(one: Lengths, other: Lengths) -> Lengths {
     let add = |a: Length, b: Length| Length {
-        pieces: a.pieces + b.pieces,
-        instructions: a.instructions + b.instructions,
+        pieces: a.pieces.saturating_add(b.pieces),
+        instructions: a.instructions.saturating_add(b.instructions),
     };
     Lengths {
         calls: add(one.calls, other.calls),

@@ -48,7 +48,7 @@ fn both(sum: &mut EstimateRecord, other: EstimateRecord) {
     *sum = EstimateRecord {
         length: sum.length,
         id: sum.id,
-        count: sum.count + other.count,
+        count: sum.count.saturating_add(other.count),
         estimate,
         low: (estimate - below).max(0.0),
         high: estimate + above,
@@ -60,14 +60,14 @@ fn both(sum: &mut EstimateRecord, other: EstimateRecord) {
 fn numbers_of(sum: &mut SubpathSampleRecord, other: &SubpathSampleRecord) {
     sum.rate = sum.rate.max(other.rate);
     sum.threshold = sum.threshold.max(other.threshold);
-    sum.blocks += other.blocks;
-    sum.taken += other.taken;
-    sum.abandoned += other.abandoned;
-    sum.thinnings += other.thinnings;
+    super::add(&mut sum.blocks, other.blocks);
+    super::add(&mut sum.taken, other.taken);
+    super::add(&mut sum.abandoned, other.abandoned);
+    super::add(&mut sum.thinnings, other.thinnings);
     sum.bytes = sum.bytes.max(other.bytes);
-    sum.threads += other.threads;
+    super::add(&mut sum.threads, other.threads);
     for (mine, theirs) in sum.lengths.iter_mut().zip(&other.lengths) {
-        mine.samples += theirs.samples;
+        super::add(&mut mine.samples, theirs.samples);
         mine.windows += theirs.windows;
     }
 }

@@ -3,7 +3,7 @@
 import math
 import re
 
-from .basics import Unknown, average, by_program, costs, dearest, flagged, having, least_squares, mean, mean_ratio, median
+from .basics import Unknown, above_one, average, by_program, costs, dearest, flagged, having, least_squares, mean, mean_ratio, median, most_of
 from .shapes import half, ordered, value, within
 
 PEP = "pep:samples=64,stride=17"
@@ -133,16 +133,12 @@ def profiled(of_group, flags, name="overhead"):
     return lambda cells: costs(flags, name)(group(of_group)(cells))
 
 
-def whole_runs(name="overhead", pick=None, in_turns=True):
-    """The ratio of whole runs of steady programs, with PEP in turns or in all code."""
-
-    def of(cells):
-        own = [cell.rounds(name) for cell in cells if cell.has("--whole-runs") and ("code=turns" in cell.flags) == in_turns]
-        if not own:
-            raise Unknown("no cell is of this check")
-        return mean_ratio([pick(own, key=mean)] if pick else own)
-
-    return of
+def whole_runs(cells, in_turns=True):
+    """The cells of whole runs of steady programs, with PEP in turns or in all code."""
+    own = [cell for cell in cells if cell.has("--whole-runs") and ("code=turns" in cell.flags) == in_turns]
+    if not own:
+        raise Unknown("no cell has whole runs")
+    return own
 
 
 def processes(cells):
@@ -212,11 +208,11 @@ RECIPES = {
         "average gain of exact counts: inlining alone": costs(driven(*BY_EXACT, layout=False)),
     },
     "pep-fig11": {
-        "average overhead, steady programs": whole_runs(),
-        "overhead of the dearest steady program": whole_runs(pick=max),
+        "average overhead, steady programs": lambda cells: above_one(whole_runs(cells)),
+        "overhead of the dearest steady program": lambda cells: most_of(whole_runs(cells), max),
         "average overhead, programs whose branches change": processes,
-        "the same twice, steady programs": whole_runs("again"),
-        "average overhead, steady programs, PEP in all code": whole_runs(in_turns=False),
+        "the same twice, steady programs": lambda cells: above_one(whole_runs(cells), "again"),
+        "average overhead, steady programs, PEP in all code": lambda cells: above_one(whole_runs(cells, in_turns=False)),
     },
 }
 
@@ -321,10 +317,8 @@ def nobody_far_off(cells):
 
 def no_whole_run_far_off(cells):
     """The dearest steady program in whole runs, but for its interval or what the same twice differs by, beside twice the paper's largest."""
-    own = [cell for cell in cells if cell.has("--whole-runs") and "code=turns" in cell.flags]
-    cell = max(own, key=lambda cell: mean(cell.rounds("overhead")))
-    share, ends = mean_ratio([cell.rounds("overhead")])
-    again = mean_ratio([cell.rounds("again")])[0]
+    cell = max(whole_runs(cells), key=lambda cell: mean(cell.rounds("overhead")))
+    (share, ends), (again, _) = above_one([cell]), above_one([cell], "again")
     return min(ends[0] if ends else share, share - abs(again)) <= 6.4, [share]
 
 

@@ -30,6 +30,11 @@ pub fn compiling(plan: &Plan, program: &str, flags: &str) -> Cell {
     of_seconds(plan, program, &format!("{flags}{COMPILING}"), seconds(plan, 2))
 }
 
+/// The flag by which another seed of the plan draws another order of everything.
+pub fn order(plan: &Plan) -> String {
+    if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) }
+}
+
 fn of_seconds(plan: &Plan, program: &str, flags: &str, seconds: u32) -> Cell {
     // Shorter samples, so that a few seconds have more of them.
     let size = match (program, plan.mode) {
@@ -38,7 +43,7 @@ fn of_seconds(plan: &Plan, program: &str, flags: &str, seconds: u32) -> Cell {
         ("compiler", Mode::Quick) => " --size 250",
         _ => "",
     };
-    let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };
+    let order = order(plan);
     let line =
         format!("overhead {program} {flags}{size} --no-counts --max-time {seconds}s{order} --json {RESULT}");
     // What comes before the first round takes less than half a second, and the last one goes beyond the time.

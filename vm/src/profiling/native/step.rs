@@ -29,7 +29,7 @@ static CODE: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 static LAST: AtomicU64 = AtomicU64::new(0);
 /// Instructions so far.
 static STEPPED: AtomicUsize = AtomicUsize::new(0);
-/// When that ended, in nanoseconds of the clock.
+/// When the last sample was over, in nanoseconds of the clock.
 static ENDED: AtomicU64 = AtomicU64::new(0);
 /// How many branches are still let pass.
 static SKIP: AtomicUsize = AtomicUsize::new(0);
@@ -95,7 +95,7 @@ impl Stepper {
     /// Would the program be stepped through for more than half of the time if another sample began now.
     pub fn has_to_rest(&self) -> bool {
         let ended = ENDED.load(Relaxed);
-        STEPS.load(Relaxed) || now().saturating_sub(ended) < ended.saturating_sub(self.began)
+        now().saturating_sub(ended) < ended.saturating_sub(self.began)
     }
 
     /// The sample, if one is ready.

@@ -7,7 +7,7 @@
 //! that is inlined, or not, makes some percent of difference. So the calls are sampled several times, with ticks at other moments, and each
 //! time the code is measured against the other; a program's speed-up is the mean, and its interval says how far other samples may be.
 
-use crate::catalogue::overheads::{COMPILING, Costs, seconds};
+use crate::catalogue::overheads::{COMPILING, Costs, order, seconds};
 use crate::cell::{Cell, RESULT};
 use crate::plan::{Mode, Plan};
 use crate::reduce::Reduction;
@@ -145,7 +145,7 @@ fn comparing(
         format!("{prefix}inline {} {prefix}inline-profile cbs=@calls-{number}.json", choice.inliner)
     };
     let both = [flags(base, "--"), flags(choice, "--vs-")].join(" ");
-    let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };
+    let order = order(plan);
     commands.push(format!(
         "overhead {program} {both}{more} --size {size} --no-counts --max-time {milliseconds}ms{order} --json {RESULT}"
     ));

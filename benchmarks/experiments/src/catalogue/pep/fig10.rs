@@ -1,7 +1,7 @@
 //! Bond and McKinley 2005, figure 10: what continuous edge profiles are worth, and flipped ones.
 
 use super::{fig6, sec6_5};
-use crate::catalogue::overheads::{Costs, bars, categories, in_a_line, paper_mean, seconds};
+use crate::catalogue::overheads::{Costs, bars, categories, in_a_line, order, paper_mean, seconds};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::{Cell, RESULT};
 use crate::papers;
@@ -117,7 +117,7 @@ fn cell(plan: &Plan, program: &str, driven: Driven, of: Side) -> Cell {
     let seconds = seconds(plan, 2);
     // Short phases do for the exact counts of the whole run, and the one-time profile knows the first of them all the same.
     let size = if sec6_5::CHANGING.contains(&program) { "200" } else { "default" };
-    let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };
+    let order = order(plan);
     let count = format!(
         "bench {program} --size {size} --iterations 3 --tier o2 --timer virtual:50000 \
          {profilers} --profile-out @exact.json"

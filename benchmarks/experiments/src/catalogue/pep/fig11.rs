@@ -1,7 +1,7 @@
 //! Bond and McKinley 2005, figure 11: PEP collects profiles and drives optimization in adaptive runs.
 
 use super::{pep, sec6_5};
-use crate::catalogue::overheads::{Costs, bars, categories, paper_mean};
+use crate::catalogue::overheads::{Costs, bars, categories, order, paper_mean};
 use crate::catalogue::{Experiment, Findings, programs};
 use crate::cell::{Cell, RESULT};
 use crate::papers;
@@ -79,7 +79,7 @@ fn whole(plan: &Plan, program: &str, way: Way) -> Cell {
         Way::InTurns => plan.trials.unwrap_or(plan.pick(4, 25)).max(1),
         Way::Always => trials(plan).div_ceil(5).max(2),
     };
-    let order = if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) };
+    let order = order(plan);
     let line = format!(
         "overhead {program} {} --whole-runs {milliseconds}ms --rounds {rounds} --max-time 1h --precision 0.01{order} --json {RESULT}",
         driving(way)

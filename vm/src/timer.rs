@@ -95,10 +95,14 @@ impl Drop for Timer {
 /// Shorter periods would keep a processor busy with ticking alone.
 const SHORTEST_PERIOD: Duration = Duration::from_micros(10);
 
-/// When the tick after this moment is due.
+/// When the tick after this moment is due: half a period to one and a half later, each as likely, a period on the average. At equal
+/// distances ticks would see a program that does the same every few milliseconds at the same place for seconds, and profilers, and
+/// whoever acts on them, would take that for all that it does.
 fn after(now: Instant, period: Option<Duration>) -> Instant {
     let far = Duration::from_secs(3600);
-    now.checked_add(period.unwrap_or(far).max(SHORTEST_PERIOD)).unwrap_or(now + far)
+    let part = rand::random_range(0.5..1.5);
+    let period = period.map(|period| period.max(SHORTEST_PERIOD).mul_f64(part));
+    now.checked_add(period.unwrap_or(far)).unwrap_or(now + far)
 }
 
 fn tick(

@@ -98,6 +98,11 @@ impl EdgeProfile {
         later
     }
 
+    /// Forgets other branches.
+    pub fn retain(&mut self, is_kept: impl Fn(BranchId) -> bool) {
+        self.branches.retain(|&branch, _| is_kept(branch));
+    }
+
     /// Counts divided by two, rounded up so that what was seen stays seen: so that old behaviour is forgotten.
     #[must_use]
     pub fn halved(&self) -> Self {

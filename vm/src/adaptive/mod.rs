@@ -39,6 +39,7 @@ pub mod model;
 pub mod organizer;
 pub mod past;
 pub mod queue;
+mod turns;
 pub mod watcher;
 
 pub use advice::{Advice, AdviceError};

@@ -8,10 +8,12 @@
 //! open, when to use them).
 //!
 //! A program may change faster than code can follow. So a piece of code that did not stay for long makes the next one stay
-//! for longer. And a branch that in some tick went as it was expected to comes and goes: a profile of all it does is no better
+//! for longer. And a branch that in some tick went as it was expected to, or that goes by turns ([`Turns`]), comes and goes: a profile of
+//! all it does is no better
 //! than that of one phase, for the order of blocks serves one way only. (A call is another matter: the methods of all phases can
-//! be inlined there.)
+//! be inlined there; what counts is that others are reached.)
 
+use super::turns::{FEWEST_IN_MOMENT, Place, Turns};
 use crate::compiled::{CallWeights, Entry, Level, ReachedMethods};
 use crate::profiling::{Behaviour, LOOK, ReceiverWindow};
 use crate::vm::Machinery;
@@ -39,10 +41,6 @@ const AS_EXPECTED: f64 = 0.2;
 const NEARLY_ALWAYS: f64 = 0.82;
 /// The most windows that code has to stay.
 const LONGEST_STAY: u64 = 256;
-/// So many ticks in front of two windows say whether what a branch does is new.
-const BEFORE: usize = 12;
-/// From so many of them on, something was not by chance.
-const SOME: usize = 2;
 /// In so many of the ticks of two windows a branch or a call must have been executed often enough to be judged. A tick shows one moment, in
 /// which the program does one thing however often: few of them say little of what it does most of the time.
 const MOMENTS: usize = 5;
@@ -88,21 +86,61 @@ impl Bias {
 }
 
 impl SiteBias {
-    /// The same for a site; the last way is that of the others.
-    fn drift(&self, window: &ReceiverWindow, fewest: u64) -> Option<f64> {
-        if window.executions(self.site) < fewest {
-            return None;
-        }
-        let now = window.at(self.site);
+    /// The same for a site; the last way is that of the others. At one that goes by turns only these matter.
+    fn drift(
+        &self,
+        seen: &ReceiverWindow,
+        calls: &CallWeights,
+        fewest: u64,
+        goes_by_turns: bool,
+    ) -> Option<f64> {
+        let reached = reached(seen, calls, self.site, fewest)?;
         let of = |callee: MethodId| {
-            now.iter().filter(|(method, _)| *method == Some(callee)).map(|&(_, count)| count).sum::<u64>()
+            let counts = reached.methods.iter().filter(|(method, _)| method.0 == callee.0);
+            counts.map(|&(_, count)| count).sum::<u64>()
         };
         let mut ways: Vec<u64> = self.callees.iter().map(|&(callee, _)| of(callee)).collect();
-        ways.push(window.executions(self.site) - ways.iter().sum::<u64>());
         let mut expected: Vec<u32> = self.callees.iter().map(|&(_, count)| count).collect();
+        if goes_by_turns {
+            ways = vec![ways.iter().sum()];
+            expected = vec![expected.into_iter().fold(0, u32::saturating_add)];
+        }
+        ways.push(reached.total() - ways.iter().sum::<u64>());
         expected.push(self.others);
         Some(distance(&expected, &ways))
     }
+}
+
+/// What a call through a table reached, if it was executed often enough. Paths know how often it was none of the methods that
+/// are inlined there, and samples of calls which others it was.
+fn reached(
+    seen: &ReceiverWindow,
+    calls: &CallWeights,
+    site: CallSite,
+    fewest: u64,
+) -> Option<ReachedMethods> {
+    if seen.executions(site) < fewest {
+        return None;
+    }
+    let seen = seen.at(site);
+    let mut reached = ReachedMethods::default();
+    for &(method, count) in seen {
+        match method {
+            Some(method) => reached.methods.push((FunctionId(method.0), count)),
+            None => reached.others += count,
+        }
+    }
+    let is_inlined = |method: MethodId| seen.iter().any(|&(other, _)| other == Some(method));
+    let called = calls.targets(FunctionId(site.caller.0), site.position);
+    let called = called.iter().filter(|&&(method, _)| !is_inlined(method));
+    let all: u64 = called.clone().map(|&(_, weight)| weight).sum();
+    let others = reached.others;
+    for &(method, weight) in called {
+        let count = (u128::from(others) * u128::from(weight) / u128::from(all)) as u64;
+        reached.methods.push((FunctionId(method.0), count));
+        reached.others -= count;
+    }
+    Some(reached)
 }
 
 /// What happened in a window of time.
@@ -124,31 +162,10 @@ impl Window {
         (share >= NEARLY_ALWAYS).then_some((most.0, share))
     }
 
-    /// What a call through a table reached, if it was executed often enough. Paths know how often it was none of the methods that
-    /// are inlined there, and samples of calls which others it was.
+    /// What a call through a table reached, if it was executed often enough.
     pub fn reached(&self, caller: FunctionId, pc: u32) -> Option<ReachedMethods> {
         let site = CallSite { caller: MethodId(caller.0), position: pc };
-        let seen = self.paths.receivers.at(site);
-        if self.paths.receivers.executions(site) < FEWEST_EXECUTIONS {
-            return None;
-        }
-        let mut reached = ReachedMethods::default();
-        for &(method, count) in seen {
-            match method {
-                Some(method) => reached.methods.push((FunctionId(method.0), count)),
-                None => reached.others += count,
-            }
-        }
-        let is_inlined = |method: MethodId| seen.iter().any(|&(other, _)| other == Some(method));
-        let called = self.calls.targets(caller, pc).iter().filter(|&&(method, _)| !is_inlined(method));
-        let all: u64 = called.clone().map(|&(_, weight)| weight).sum();
-        let others = reached.others;
-        for &(method, weight) in called {
-            let count = (u128::from(others) * u128::from(weight) / u128::from(all)) as u64;
-            reached.methods.push((FunctionId(method.0), count));
-            reached.others -= count;
-        }
-        Some(reached)
+        reached(&self.paths.receivers, &self.calls, site, FEWEST_EXECUTIONS)
     }
 }
 
@@ -158,21 +175,6 @@ fn fewest(biases: &[Bias], window: &Window) -> Option<u64> {
     let executions: u64 = biases.iter().map(|bias| window.paths.edges.executions(bias.branch)).sum();
     let fewest = FEWEST_EXECUTIONS.max((LEAST_SHARE * executions as f64) as u64);
     (executions >= FEWEST_IN_CODE).then_some(fewest)
-}
-
-/// Did a branch do what it does now in some of the ticks before, and something else in others. The few moments of a window may happen
-/// to be alike in a program that does several things by turns.
-fn is_by_turns<'a>(now: &[u64], before: impl Iterator<Item = &'a [u64]>) -> bool {
-    let expected: Vec<u32> = now.iter().map(|&count| u32::try_from(count).unwrap_or(u32::MAX)).collect();
-    let often_enough = before.filter(|arms| arms.iter().sum::<u64>() >= FEWEST_EXECUTIONS);
-    let drifts: Vec<f64> = often_enough.map(|arms| distance(&expected, arms)).collect();
-    let count = |holds: &dyn Fn(f64) -> bool| drifts.iter().filter(|&&drift| holds(drift)).count();
-    count(&|drift| drift < AS_EXPECTED) >= SOME && count(&|drift| drift >= DRIFT) >= SOME
-}
-
-/// How many ticks there are before those of the last two windows.
-fn before_windows(ticks: &VecDeque<Behaviour>) -> usize {
-    ticks.len().saturating_sub(2 * WINDOW)
 }
 
 /// Is something out of date in all of the moments of which these are the drifts, and are they enough.
@@ -189,33 +191,35 @@ fn is_throughout(in_ticks: impl Iterator<Item = f64>) -> bool {
 
 /// How far a branch or a call of a piece of code is from what the code was made for in two windows one after the other, 0 to 1: that for
 /// which it is most, for one that decides where control goes is often among many that only turn loops. A branch that in one
-/// of the ticks did what was expected is not out of date, nor one that did what it does now by turns before. Nothing if too little was seen.
+/// of the ticks did what was expected is not out of date, nor one that goes by turns. Nothing if too little was seen.
 fn drift(
     biases: &[Bias],
     sites: &[SiteBias],
     windows: [&Window; 2],
     ticks: &VecDeque<Behaviour>,
+    turns: &Turns,
 ) -> Option<f64> {
     let fewest = [fewest(biases, windows[0])?, fewest(biases, windows[1])?];
     let in_both = |drift: &dyn Fn(&Behaviour, u64) -> Option<f64>| {
         Some(drift(&windows[0].paths, fewest[0])?.min(drift(&windows[1].paths, fewest[1])?))
     };
-    let (before, now) = (before_windows(ticks), &windows[0].paths.edges);
-    let lasts = |bias: &Bias| {
-        let in_ticks = ticks.range(before..).filter_map(|tick| bias.drift(&tick.edges, FEWEST_EXECUTIONS));
-        is_throughout(in_ticks)
-            && !is_by_turns(
-                now.arms(bias.branch),
-                ticks.range(..before).map(|tick| tick.edges.arms(bias.branch)),
-            )
+    let lasts = |drift: &dyn Fn(&Behaviour, u64) -> Option<f64>| {
+        is_throughout(ticks.iter().filter_map(|tick| drift(tick, FEWEST_IN_MOMENT)))
     };
-    let branches = biases.iter().filter(|bias| lasts(bias));
-    let of_branches = branches.filter_map(|bias| in_both(&|seen, fewest| bias.drift(&seen.edges, fewest)));
-    let lasts = |bias: &SiteBias| {
-        is_throughout(ticks.range(before..).filter_map(|tick| bias.drift(&tick.receivers, FEWEST_EXECUTIONS)))
-    };
-    let inlining = sites.iter().filter(|bias| !bias.callees.is_empty() && lasts(bias));
-    let of_sites = inlining.filter_map(|bias| in_both(&|seen, fewest| bias.drift(&seen.receivers, fewest)));
+    let of_branches = biases.iter().filter_map(|bias| {
+        let place = Place::Branch(bias.branch);
+        let drift = |seen: &Behaviour, fewest| bias.drift(&seen.edges, fewest);
+        let is_judged = turns.is_known(place) && !turns.goes_by_turns(place) && lasts(&drift);
+        is_judged.then(|| in_both(&drift)).flatten()
+    });
+    let of_sites = sites.iter().filter(|bias| !bias.callees.is_empty()).filter_map(|bias| {
+        let place = Place::Call(bias.site);
+        let goes_by_turns = turns.goes_by_turns(place);
+        // The few samples of calls are those of all the time.
+        let calls = &windows[0].calls;
+        let drift = |seen: &Behaviour, fewest| bias.drift(&seen.receivers, calls, fewest, goes_by_turns);
+        (turns.is_known(place) && lasts(&drift)).then(|| in_both(&drift)).flatten()
+    });
     Some(of_branches.chain(of_sites).fold(0.0, f64::max))
 }
 
@@ -231,8 +235,10 @@ struct Stay {
 /// What is known of the recent past.
 #[derive(Default)]
 pub(crate) struct Watcher {
-    /// What was done in each of the last ticks: those of two windows, and some before.
+    /// What was done in each of the ticks of the last two windows.
     ticks: VecDeque<Behaviour>,
+    /// What goes by turns, by all ticks.
+    turns: Turns,
     /// Ticks of this window so far.
     ticks_of_window: usize,
     /// Windows so far.
@@ -242,7 +248,7 @@ pub(crate) struct Watcher {
     /// The last window and the one before. Samples of calls are few: those of the last window are of both.
     last: Arc<Window>,
     earlier: Arc<Window>,
-    /// Both together: what code is made for.
+    /// Both together, without what goes by turns: what code is made for.
     recent: Arc<Window>,
     /// The samples of calls of the last window alone.
     last_calls: CallGraph,
@@ -253,14 +259,15 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    /// The last two windows.
+    /// The last two windows, without what goes by turns.
     pub fn recent(&self) -> Arc<Window> {
         self.recent.clone()
     }
 
     /// A tick, with what was done since the last one; `calls` gives all samples of calls so far. True if a window ends with it.
     fn tick(&mut self, behaviour: Behaviour, calls: impl FnOnce() -> CallGraph) -> bool {
-        if self.ticks.len() == 2 * WINDOW + BEFORE {
+        self.turns.tick(&behaviour);
+        if self.ticks.len() == 2 * WINDOW {
             self.ticks.pop_front();
         }
         self.ticks.push_back(behaviour);
@@ -282,6 +289,9 @@ impl Watcher {
         both.merge(&std::mem::replace(&mut self.last_calls, new));
         let mut paths_of_both = paths.clone();
         paths_of_both.merge(&self.last.paths);
+        // The windows may have seen one of the things that are done by turns.
+        paths_of_both.edges.retain(|branch| !self.turns.goes_by_turns(Place::Branch(branch)));
+        paths_of_both.receivers.retain(|site| !self.turns.goes_by_turns(Place::Call(site)));
         let calls_of_both = CallWeights::of(&both);
         self.recent = Arc::new(Window { paths: paths_of_both, calls: calls_of_both.clone() });
         let window = Window { paths, calls: calls_of_both };
@@ -301,7 +311,7 @@ impl Watcher {
         if self.stays.get(&(function, entry)).is_some_and(|stay| self.windows < stay.since + stay.windows) {
             return None;
         }
-        let drift = drift(biases, sites, [&self.last, &self.earlier], &self.ticks)?;
+        let drift = drift(biases, sites, [&self.last, &self.earlier], &self.ticks, &self.turns)?;
         if drift >= DRIFT {
             return Some(drift);
         }
@@ -311,8 +321,10 @@ impl Watcher {
             }
         }
         let is_seen = |site: CallSite| {
-            let ticks = self.ticks.range(before_windows(&self.ticks)..);
-            ticks.filter(|tick| tick.receivers.executions(site) >= FEWEST_EXECUTIONS).count() >= MOMENTS
+            let moments =
+                self.ticks.iter().filter(|tick| tick.receivers.executions(site) >= FEWEST_IN_MOMENT);
+            let place = Place::Call(site);
+            moments.count() >= MOMENTS && self.turns.is_known(place) && !self.turns.goes_by_turns(place)
         };
         let mut plain = sites.iter().filter(|bias| bias.callees.is_empty() && is_seen(bias.site));
         let found = plain.find_map(|bias| {
@@ -348,10 +360,12 @@ pub(crate) struct OutOfDate {
 
 /// The timer ticked. Gives what is to be made again.
 pub(crate) fn tick(vm: &mut Machinery) -> Vec<OutOfDate> {
+    let Some(mut watcher) = vm.compiled.watcher.take() else { return Vec::new() };
     if vm.profiling.looks() == Some(false) {
+        watcher.turns.pause();
+        vm.compiled.watcher = Some(watcher);
         return Vec::new();
     }
-    let Some(mut watcher) = vm.compiled.watcher.take() else { return Vec::new() };
     let mut found = Vec::new();
     let behaviour = vm.profiling.take_recent();
     if watcher.tick(behaviour, || vm.profiling.sampled_graph()) {
@@ -389,8 +403,10 @@ mod tests {
     /// The drift if two windows are like this, and all of their ticks.
     fn drift_with(biases: &[Bias], sites: &[SiteBias], paths: Behaviour) -> Option<f64> {
         let ticks = std::iter::repeat_n(paths.clone(), MOMENTS).collect();
+        let mut turns = Turns::default();
+        (0..20).for_each(|_| turns.tick(&paths));
         let window = Window { paths, ..Window::default() };
-        drift(biases, sites, [&window, &window], &ticks)
+        drift(biases, sites, [&window, &window], &ticks, &turns)
     }
 
     fn profile(counts: &[(u32, u64, u64)]) -> EdgeProfile {
@@ -481,16 +497,46 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_by_turns_before_is_nothing_new() {
-        let of = |before: &[[u64; 2]]| is_by_turns(&[0, 100], before.iter().map(<[u64; 2]>::as_slice));
-        assert!(of(&[[50, 0], [0, 50], [50, 0], [1, 49]]));
-        assert!(!of(&[[50, 0]; 12]), "a new phase");
-        assert!(!of(&[[0, 50]; 12]), "what was expected is wrong, all the time");
-        assert!(
-            !of(&[[50, 0], [50, 0], [0, 50], [0, 2], [0, 15]]),
-            "once is by chance, and a few executions say nothing"
-        );
-        assert!(!of(&[]));
+    fn what_goes_by_turns_is_nothing_new() {
+        let mut turns = Turns::default();
+        let (one, other) = (behaviour(&[(1, 64, 0)]), behaviour(&[(1, 0, 64)]));
+        let mut of = |seen: &[&Behaviour]| {
+            seen.iter().for_each(|behaviour| turns.tick(behaviour));
+            let biases = [Bias { branch: branch(1), arms: vec![50, 50] }];
+            let ticks = std::iter::repeat_n(one.clone(), MOMENTS).collect();
+            let window = Window { paths: one.clone(), ..Window::default() };
+            drift(&biases, &[], [&window, &window], &ticks, &turns).expect("enough")
+        };
+        assert!(of(&[&one; 6]) < 1e-6, "it may be by chance");
+        assert!((of(&[&one; 10]) - 0.5).abs() < 1e-6, "all the time one of the two that were expected");
+        assert!(of(&[&other, &one, &other, &one]) < 1e-6, "both by turns, now as before");
+    }
+
+    #[test]
+    fn at_a_call_that_goes_by_turns_others_matter() {
+        let site = CallSite { caller: MethodId(0), position: 9 };
+        let bias = SiteBias { site, callees: vec![(MethodId(1), 50), (MethodId(2), 40)], others: 10 };
+        let drift = |method: Option<u32>, goes_by_turns| {
+            let mut seen = ReceiverWindow::default();
+            seen.add((site, method.map(MethodId)), 20);
+            bias.drift(&seen, &CallWeights::default(), 16, goes_by_turns).expect("enough")
+        };
+        assert!((drift(Some(2), false) - 0.6).abs() < 1e-6 && (drift(Some(2), true) - 0.1).abs() < 1e-6);
+        assert!((drift(None, false) - 0.9).abs() < 1e-6 && (drift(None, true) - 0.9).abs() < 1e-6);
+    }
+
+    #[test]
+    fn who_only_calls_does_not_miss_what_is_inlined_elsewhere() {
+        let site = CallSite { caller: MethodId(0), position: 9 };
+        let bias = SiteBias { site, callees: vec![(MethodId(1), 50), (MethodId(2), 50)], others: 0 };
+        let mut seen = ReceiverWindow::default();
+        seen.add((site, None), 64);
+        let mut calls = CallGraph::new();
+        calls.add(CallEdge { site, callee: MethodId(1) }, 9);
+        calls.add(CallEdge { site, callee: MethodId(2) }, 7);
+        let drift =
+            |calls: &CallGraph| bias.drift(&seen, &CallWeights::of(calls), 16, false).expect("enough");
+        assert!(drift(&calls) < 0.1 && drift(&CallGraph::new()) > 0.9);
     }
 
     #[test]

@@ -44,9 +44,19 @@ impl ReceiverWindow {
         self.0.get(&site).map_or(&[], Vec::as_slice)
     }
 
+    /// All sites, and what was reached from them.
+    pub fn iter(&self) -> impl Iterator<Item = (CallSite, &[(Option<MethodId>, u64)])> {
+        self.0.iter().map(|(&site, reached)| (site, reached.as_slice()))
+    }
+
     /// How often the site was passed.
     pub fn executions(&self, site: CallSite) -> u64 {
         self.at(site).iter().map(|&(_, count)| count).sum()
+    }
+
+    /// Forgets other sites.
+    pub fn retain(&mut self, is_kept: impl Fn(CallSite) -> bool) {
+        self.0.retain(|&site, _| is_kept(site));
     }
 
     /// Adds to what was reached.
@@ -72,7 +82,7 @@ impl Behaviour {
     /// Adds what was done in another piece of time.
     pub fn merge(&mut self, other: &Behaviour) {
         self.edges.merge(&other.edges);
-        for (&site, reached) in &other.receivers.0 {
+        for (site, reached) in other.receivers.iter() {
             reached.iter().for_each(|&(method, count)| self.receivers.add((site, method), count));
         }
     }

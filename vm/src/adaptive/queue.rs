@@ -4,6 +4,7 @@
 //! inlined where it was called) is given up, so that nobody waits for it.
 
 use super::past;
+use super::watcher::Drift;
 use crate::compiled::past::PastProfile;
 use crate::compiled::{Compiled, Compiler, Request};
 use crate::signals::{COMPILED, Signals};
@@ -21,8 +22,8 @@ pub enum Urgency {
     Counted(f64),
     /// Samples say that a higher level saves as much time as the interpreter takes for so many words.
     Sampled(f64),
-    /// The code that there is was made for a program that behaved otherwise, by so much.
-    Drifted(f64),
+    /// The code that there is was made for a program that behaved otherwise.
+    Drifted(Drift),
     /// It is to be done in order, whatever happens: forced levels, replay.
     InOrder,
 }

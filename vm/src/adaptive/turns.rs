@@ -23,9 +23,21 @@ const FADING: u32 = 32;
 
 /// What does this or that.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Place {
+pub enum Place {
+    /// A branch.
     Branch(BranchId),
+    /// A call through a table.
     Call(CallSite),
+}
+
+impl Place {
+    /// Its method, and where there.
+    pub fn position(self) -> (MethodId, u32) {
+        match self {
+            Place::Branch(branch) => (branch.method, branch.position),
+            Place::Call(site) => (site.caller, site.position),
+        }
+    }
 }
 
 /// What it did, and how often: the number of an arm, or a method.
@@ -99,6 +111,11 @@ impl Turns {
     /// Was it seen often enough to tell.
     pub fn is_known(&self, place: Place) -> bool {
         self.places.get(&place).is_some_and(|history| history.pairs >= KNOWN)
+    }
+
+    /// Was it seen often enough to tell that it does not go by turns.
+    pub fn is_steady(&self, place: Place) -> bool {
+        self.is_known(place) && !self.goes_by_turns(place)
     }
 
     /// Does it go by turns.

@@ -13,7 +13,8 @@
 //! than that of one phase, for the order of blocks serves one way only. (A call is another matter: the methods of all phases can
 //! be inlined there; what counts is that others are reached.)
 
-use super::turns::{FEWEST_IN_MOMENT, Place, Turns};
+pub use super::turns::Place;
+use super::turns::{FEWEST_IN_MOMENT, Turns};
 use crate::compiled::{CallWeights, Entry, Level, ReachedMethods};
 use crate::profiling::{Behaviour, LOOK, ReceiverWindow};
 use crate::vm::Machinery;
@@ -36,6 +37,8 @@ const LEAST_SHARE: f64 = 0.02;
 const DRIFT: f64 = 0.4;
 /// Up to this drift a branch does what code was made for.
 const AS_EXPECTED: f64 = 0.2;
+/// From this drift on of the methods that are inlined at a call they should be tested in another order.
+const OTHER_ORDER: f64 = 0.7;
 /// The share of a call's executions from which on the one method that it reaches is worth being inlined: a little above the inliner's own
 /// bound for the only method, or code that is made again would still call it.
 const NEARLY_ALWAYS: f64 = 0.82;
@@ -86,7 +89,8 @@ impl Bias {
 }
 
 impl SiteBias {
-    /// The same for a site; the last way is that of the others. At one that goes by turns only these matter.
+    /// The same for a site. How much more often others are reached matters; which of those that are inlined is only a matter of a test more, if it
+    /// is not nearly always another, and does not go by turns.
     fn drift(
         &self,
         seen: &ReceiverWindow,
@@ -101,13 +105,17 @@ impl SiteBias {
         };
         let mut ways: Vec<u64> = self.callees.iter().map(|&(callee, _)| of(callee)).collect();
         let mut expected: Vec<u32> = self.callees.iter().map(|&(_, count)| count).collect();
-        if goes_by_turns {
-            ways = vec![ways.iter().sum()];
-            expected = vec![expected.into_iter().fold(0, u32::saturating_add)];
-        }
-        ways.push(reached.total() - ways.iter().sum::<u64>());
+        let (inlined, all) = (ways.iter().sum::<u64>(), reached.total());
+        let expected_inlined: u64 = expected.iter().map(|&count| u64::from(count)).sum();
+        let expected_others =
+            f64::from(self.others) / (expected_inlined + u64::from(self.others)).max(1) as f64;
+        ways.push(all - inlined);
         expected.push(self.others);
-        Some(distance(&expected, &ways))
+        let in_order = distance(&expected, &ways);
+        Some(match in_order >= OTHER_ORDER && !goes_by_turns {
+            true => in_order,
+            false => ((all - inlined) as f64 / all as f64 - expected_others).max(0.0),
+        })
     }
 }
 
@@ -189,17 +197,25 @@ fn is_throughout(in_ticks: impl Iterator<Item = f64>) -> bool {
     moments >= MOMENTS
 }
 
-/// How far a branch or a call of a piece of code is from what the code was made for in two windows one after the other, 0 to 1: that for
-/// which it is most, for one that decides where control goes is often among many that only turn loops. A branch that in one
-/// of the ticks did what was expected is not out of date, nor one that goes by turns. Nothing if too little was seen.
+/// Something that does not do what code was made for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Drift {
+    /// What it is.
+    pub place: Place,
+    /// In which share of its executions.
+    pub share: f64,
+}
+
+/// Which branch or call of a piece of code is furthest from what the code was made for in two windows one after the other. One is
+/// enough, for one that decides where control goes is often among many that only turn loops. A branch that in one
+/// of the ticks did what was expected is not out of date, nor one that goes by turns. `fewest` executions must have been seen of what is judged.
 fn drift(
-    biases: &[Bias],
-    sites: &[SiteBias],
+    (biases, sites): (&[Bias], &[SiteBias]),
     windows: [&Window; 2],
+    fewest: [u64; 2],
     ticks: &VecDeque<Behaviour>,
     turns: &Turns,
-) -> Option<f64> {
-    let fewest = [fewest(biases, windows[0])?, fewest(biases, windows[1])?];
+) -> Option<Drift> {
     let in_both = |drift: &dyn Fn(&Behaviour, u64) -> Option<f64>| {
         Some(drift(&windows[0].paths, fewest[0])?.min(drift(&windows[1].paths, fewest[1])?))
     };
@@ -209,8 +225,8 @@ fn drift(
     let of_branches = biases.iter().filter_map(|bias| {
         let place = Place::Branch(bias.branch);
         let drift = |seen: &Behaviour, fewest| bias.drift(&seen.edges, fewest);
-        let is_judged = turns.is_known(place) && !turns.goes_by_turns(place) && lasts(&drift);
-        is_judged.then(|| in_both(&drift)).flatten()
+        let is_judged = turns.is_steady(place) && lasts(&drift);
+        is_judged.then(|| in_both(&drift)).flatten().map(|share| Drift { place, share })
     });
     let of_sites = sites.iter().filter(|bias| !bias.callees.is_empty()).filter_map(|bias| {
         let place = Place::Call(bias.site);
@@ -218,9 +234,10 @@ fn drift(
         // The few samples of calls are those of all the time.
         let calls = &windows[0].calls;
         let drift = |seen: &Behaviour, fewest| bias.drift(&seen.receivers, calls, fewest, goes_by_turns);
-        (turns.is_known(place) && lasts(&drift)).then(|| in_both(&drift)).flatten()
+        let is_judged = turns.is_known(place) && lasts(&drift);
+        is_judged.then(|| in_both(&drift)).flatten().map(|share| Drift { place, share })
     });
-    Some(of_branches.chain(of_sites).fold(0.0, f64::max))
+    of_branches.chain(of_sites).max_by(|a, b| a.share.total_cmp(&b.share))
 }
 
 /// How long code of one entry has to stay.
@@ -248,7 +265,7 @@ pub(crate) struct Watcher {
     /// The last window and the one before. Samples of calls are few: those of the last window are of both.
     last: Arc<Window>,
     earlier: Arc<Window>,
-    /// Both together, without what goes by turns: what code is made for.
+    /// Both together, as far as that is steady: what code is made for.
     recent: Arc<Window>,
     /// The samples of calls of the last window alone.
     last_calls: CallGraph,
@@ -259,7 +276,7 @@ pub(crate) struct Watcher {
 }
 
 impl Watcher {
-    /// The last two windows, without what goes by turns.
+    /// The last two windows, as far as they are steady.
     pub fn recent(&self) -> Arc<Window> {
         self.recent.clone()
     }
@@ -290,8 +307,8 @@ impl Watcher {
         let mut paths_of_both = paths.clone();
         paths_of_both.merge(&self.last.paths);
         // The windows may have seen one of the things that are done by turns.
-        paths_of_both.edges.retain(|branch| !self.turns.goes_by_turns(Place::Branch(branch)));
-        paths_of_both.receivers.retain(|site| !self.turns.goes_by_turns(Place::Call(site)));
+        paths_of_both.edges.retain(|branch| self.turns.is_steady(Place::Branch(branch)));
+        paths_of_both.receivers.retain(|site| self.turns.is_steady(Place::Call(site)));
         let calls_of_both = CallWeights::of(&both);
         self.recent = Arc::new(Window { paths: paths_of_both, calls: calls_of_both.clone() });
         let window = Window { paths, calls: calls_of_both };
@@ -307,12 +324,14 @@ impl Watcher {
         entry: Entry,
         biases: &[Bias],
         sites: &[SiteBias],
-    ) -> Option<f64> {
+    ) -> Option<Drift> {
         if self.stays.get(&(function, entry)).is_some_and(|stay| self.windows < stay.since + stay.windows) {
             return None;
         }
-        let drift = drift(biases, sites, [&self.last, &self.earlier], &self.ticks, &self.turns)?;
-        if drift >= DRIFT {
+        let windows = [&*self.last, &*self.earlier];
+        let fewest = [fewest(biases, windows[0])?, fewest(biases, windows[1])?];
+        let drift = drift((biases, sites), windows, fewest, &self.ticks, &self.turns);
+        if let Some(drift) = drift.filter(|drift| drift.share >= DRIFT) {
             return Some(drift);
         }
         for bias in sites {
@@ -324,7 +343,7 @@ impl Watcher {
             let moments =
                 self.ticks.iter().filter(|tick| tick.receivers.executions(site) >= FEWEST_IN_MOMENT);
             let place = Place::Call(site);
-            moments.count() >= MOMENTS && self.turns.is_known(place) && !self.turns.goes_by_turns(place)
+            moments.count() >= MOMENTS && self.turns.is_steady(place)
         };
         let mut plain = sites.iter().filter(|bias| bias.callees.is_empty() && is_seen(bias.site));
         let found = plain.find_map(|bias| {
@@ -332,7 +351,28 @@ impl Watcher {
             (self.earlier.only(bias.site)?.0 == callee).then_some((bias.site, callee, share))
         });
         let (site, callee, share) = found?;
-        self.tried.insert((function, entry, site, callee)).then_some(share)
+        let drift = Drift { place: Place::Call(site), share };
+        self.tried.insert((function, entry, site, callee)).then_some(drift)
+    }
+
+    /// Would code be out of date if the next window were like the last one.
+    fn is_suspicious(&self, function: FunctionId, entry: Entry, biases: &[Bias], sites: &[SiteBias]) -> bool {
+        let window = &*self.last;
+        let Some(fewest) = fewest(biases, window) else { return false };
+        let has_drifted = |drift: Option<f64>| drift.is_some_and(|drift| drift >= DRIFT);
+        let branch = |bias: &Bias| {
+            !self.turns.goes_by_turns(Place::Branch(bias.branch))
+                && has_drifted(bias.drift(&window.paths.edges, fewest))
+        };
+        let site = |bias: &SiteBias| {
+            let goes_by_turns = self.turns.goes_by_turns(Place::Call(bias.site));
+            if bias.callees.is_empty() {
+                let is_new = |callee| !self.tried.contains(&(function, entry, bias.site, callee));
+                return !goes_by_turns && window.only(bias.site).is_some_and(|(callee, _)| is_new(callee));
+            }
+            has_drifted(bias.drift(&window.paths.receivers, &window.calls, fewest, goes_by_turns))
+        };
+        biases.iter().any(branch) || sites.iter().any(site)
     }
 
     /// Code is made again. If the last one stayed not much longer than it had to, this one has to stay twice as long;
@@ -355,7 +395,7 @@ pub(crate) struct OutOfDate {
     pub function: FunctionId,
     pub entry: Entry,
     pub level: Level,
-    pub drift: f64,
+    pub drift: Drift,
 }
 
 /// The timer ticked. Gives what is to be made again.
@@ -369,17 +409,21 @@ pub(crate) fn tick(vm: &mut Machinery) -> Vec<OutOfDate> {
     let mut found = Vec::new();
     let behaviour = vm.profiling.take_recent();
     if watcher.tick(behaviour, || vm.profiling.sampled_graph()) {
+        let mut is_suspicious = false;
         for object in vm.compiled.map().iter().filter(|object| object.is_current()) {
             let (function, entry) = (object.function, object.entry);
             let (biases, sites) = (&object.tables.biases, &object.tables.site_biases);
             if let Some(drift) = watcher.is_out_of_date(function, entry, biases, sites) {
                 found.push(OutOfDate { function, entry, level: object.level, drift });
             }
+            is_suspicious |= watcher.is_suspicious(function, entry, biases, sites);
         }
         vm.compiled.statistics.adaptive.windows += 1;
         found.iter().for_each(|code| watcher.made_again(code.function, code.entry));
         if !found.is_empty() {
             vm.profiling.changed();
+        } else if !is_suspicious {
+            vm.profiling.seen_enough();
         }
     }
     vm.compiled.watcher = Some(watcher);
@@ -400,13 +444,18 @@ mod tests {
         Behaviour { edges: profile(counts), ..Behaviour::default() }
     }
 
+    fn share(drift: Option<Drift>) -> f64 {
+        drift.map_or(0.0, |drift| drift.share)
+    }
+
     /// The drift if two windows are like this, and all of their ticks.
     fn drift_with(biases: &[Bias], sites: &[SiteBias], paths: Behaviour) -> Option<f64> {
         let ticks = std::iter::repeat_n(paths.clone(), MOMENTS).collect();
         let mut turns = Turns::default();
         (0..20).for_each(|_| turns.tick(&paths));
         let window = Window { paths, ..Window::default() };
-        drift(biases, sites, [&window, &window], &ticks, &turns)
+        let fewest = fewest(biases, &window)?;
+        Some(share(drift((biases, sites), [&window; 2], [fewest; 2], &ticks, &turns)))
     }
 
     fn profile(counts: &[(u32, u64, u64)]) -> EdgeProfile {
@@ -505,7 +554,7 @@ mod tests {
             let biases = [Bias { branch: branch(1), arms: vec![50, 50] }];
             let ticks = std::iter::repeat_n(one.clone(), MOMENTS).collect();
             let window = Window { paths: one.clone(), ..Window::default() };
-            drift(&biases, &[], [&window, &window], &ticks, &turns).expect("enough")
+            share(drift((&biases, &[]), [&window; 2], [16; 2], &ticks, &turns))
         };
         assert!(of(&[&one; 6]) < 1e-6, "it may be by chance");
         assert!((of(&[&one; 10]) - 0.5).abs() < 1e-6, "all the time one of the two that were expected");
@@ -513,16 +562,23 @@ mod tests {
     }
 
     #[test]
-    fn at_a_call_that_goes_by_turns_others_matter() {
+    fn at_a_call_others_matter() {
         let site = CallSite { caller: MethodId(0), position: 9 };
         let bias = SiteBias { site, callees: vec![(MethodId(1), 50), (MethodId(2), 40)], others: 10 };
-        let drift = |method: Option<u32>, goes_by_turns| {
+        let rare = SiteBias { site, callees: vec![(MethodId(1), 90), (MethodId(2), 10)], others: 0 };
+        let drift_of = |bias: &SiteBias, method: Option<u32>, goes_by_turns| {
             let mut seen = ReceiverWindow::default();
             seen.add((site, method.map(MethodId)), 20);
             bias.drift(&seen, &CallWeights::default(), 16, goes_by_turns).expect("enough")
         };
-        assert!((drift(Some(2), false) - 0.6).abs() < 1e-6 && (drift(Some(2), true) - 0.1).abs() < 1e-6);
+        let drift = |method, goes_by_turns| drift_of(&bias, method, goes_by_turns);
+        assert!(drift(Some(2), false) < 1e-6, "a test more");
+        assert!((drift(Some(3), false) - 0.9).abs() < 1e-6, "another method");
+        assert!((drift_of(&rare, Some(2), false) - 0.9).abs() < 1e-6, "they should be in another order");
+        assert!(drift_of(&rare, Some(2), true) < 1e-6, "but not if they take turns");
         assert!((drift(None, false) - 0.9).abs() < 1e-6 && (drift(None, true) - 0.9).abs() < 1e-6);
+        let most = SiteBias { site, callees: vec![(MethodId(1), 50)], others: 50 };
+        assert!(drift_of(&most, Some(1), false) < 1e-6, "what is inlined is not reached too often");
     }
 
     #[test]

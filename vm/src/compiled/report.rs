@@ -7,6 +7,7 @@ use super::request::{Compiled, Entry, Level, Request};
 use super::stubs;
 use crate::adaptive::AdaptiveStatistics;
 use crate::adaptive::queue::Urgency;
+use crate::adaptive::watcher::Place;
 use crate::vm::Machinery;
 use holloway_bytecode::{FunctionId, Program};
 use std::collections::BTreeMap;
@@ -130,9 +131,14 @@ pub(super) fn reason(vm: &Machinery, request: &Request, urgency: Urgency) -> Str
     }
     let ms = |words: f64| words * vm.compiled.options.constants.interpreter_ns_per_word / 1e6;
     if let Urgency::Drifted(drift) = urgency {
+        let what = if matches!(drift.place, Place::Branch(_)) { "branch" } else { "call" };
+        let (method, pc) = drift.place.position();
+        let method = &vm.program.functions[method.0 as usize];
         return format!(
-            "the program changed: a branch or a call of it goes another way in {:.0} % of its executions",
-            100.0 * drift
+            "the program changed: the {what} at {}, line {} (word {pc}), goes another way in {:.0} % of its executions",
+            method.name,
+            method.position(pc).line,
+            100.0 * drift.share
         );
     }
     let decided = match (urgency, vm.compiled.options.level) {

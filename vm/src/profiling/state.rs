@@ -185,6 +185,11 @@ impl Profiling {
         self.recorder.iter_mut().for_each(|recorder| recorder.changed());
     }
 
+    /// Nothing is new in what was seen: PEP need not look any longer.
+    pub fn seen_enough(&mut self) {
+        self.recorder.iter_mut().for_each(|recorder| recorder.seen_enough());
+    }
+
     /// Is there code below that is to be left where control comes back to it from the interpreter.
     pub fn leaves_callers(&self) -> bool {
         self.recorder.as_ref().is_some_and(|recorder| recorder.leaves_callers())

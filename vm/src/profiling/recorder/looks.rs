@@ -2,7 +2,7 @@
 //! Arnold and Ryder 2001).
 //!
 //! ```text
-//!            for [`LOOK`] ticks                       a part of the time for which nothing changed
+//!      for up to [`LOOK`] ticks                       a part of the time for which nothing changed
 //!   Looks ─────────────────────────► Pauses ──────────────────────────────────────────────────────► Looks
 //!     ▲                                │   something changed
 //!     └────────────────────────────────┘
@@ -10,7 +10,7 @@
 //!
 //! As long as a program was what it is, so long it will be: whoever looks again after a part of that time notices a change late by
 //! that part of a phase at most, and what looking costs becomes less and less. After a change there are no pauses; whoever never
-//! changed has long ones from the first look on. The
+//! changed has long ones from the first look on. A look in which nothing is new after the first of the watcher's windows ends there. The
 //! beginning belongs to the interpreter, which counts by itself, and to code that finds its form: looks that every piece of code that was thrown
 //! away began there took up to a third of the first seconds.
 
@@ -71,14 +71,25 @@ impl Looks {
                 self.left = 0;
             }
         }
-        if self.left > 0 {
-            return;
+        if self.left == 0 {
+            self.turn();
         }
+    }
+
+    /// The look or the pause ends.
+    fn turn(&mut self) {
         let least = if self.is_unmoved { UNMOVED } else { 0 };
         let pause = (self.quiet / PART).clamp(least, LONGEST);
         self.is_on = !self.is_on || pause < SHORTEST;
         self.beginning = None;
         self.left = if self.is_on { LOOK } else { pause };
+    }
+
+    /// All is as it was: there is nothing to be seen in what is left of a look.
+    pub fn seen_enough(&mut self) {
+        if self.is_on {
+            self.turn();
+        }
     }
 
     /// The program does something else, or may do so. In the beginning it does so all the time.
@@ -130,6 +141,20 @@ mod tests {
         on(&mut looks, PART * SHORTEST);
         let busy = on(&mut looks, LOOK + UNMOVED);
         assert!(busy >= 2 * LOOK as usize, "{busy}: who changed once is looked at more often");
+    }
+
+    #[test]
+    fn a_look_ends_when_enough_is_seen() {
+        let mut looks = Looks::new();
+        on(&mut looks, FIRST);
+        assert!(looks.is_on());
+        looks.seen_enough();
+        assert!(!looks.is_on());
+        looks.seen_enough();
+        assert_eq!(on(&mut looks, UNMOVED), 1, "in a pause it means nothing");
+        looks.changed();
+        looks.seen_enough();
+        assert!(looks.is_on(), "after a change there are no pauses");
     }
 
     #[test]

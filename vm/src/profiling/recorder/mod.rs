@@ -262,6 +262,15 @@ impl Recorder {
         }
     }
 
+    /// Nothing is new in what was seen in this look so far.
+    pub fn seen_enough(&mut self) {
+        let (Some(looks), Some(burst)) = (&mut self.looks, &mut self.burst) else { return };
+        looks.seen_enough();
+        if !looks.is_on() && burst.phase == Phase::Recording {
+            burst.goes_back(self.thread);
+        }
+    }
+
     /// A tick, while the running thread stands at a word of interpreted code, or somewhere in compiled code. `left` is the word of the context in
     /// which blocks are counted down.
     pub fn tick(&mut self, at: Option<usize>, left: &mut u64) {

@@ -164,7 +164,9 @@ mod tests {
 
     #[test]
     fn who_is_different_at_every_other_tick_goes_by_turns() {
-        let by = |length: u64| (0..40).map(move |tick| if tick / length % 2 == 0 { (64, 0) } else { (0, 9) });
+        let by = |length: u64| {
+            (0..40).map(move |tick| if (tick / length).is_multiple_of(2) { (64, 0) } else { (0, 9) })
+        };
         assert_eq!(after(by(1)), (true, true));
         assert_eq!(after(by(4)), (true, true));
         assert_eq!(after(by(1).take(4)), (false, true));

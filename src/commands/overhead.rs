@@ -200,6 +200,9 @@ fn code_of(arguments: &OverheadArguments) -> [Vec<String>; 2] {
             }
         }));
     }
+    if machine.continuous {
+        add(["code made again when the program changes".into(), "code made once".into()]);
+    }
     if arguments.vs_method_order.is_some() {
         add([&machine.method_order, arguments.base_method_order()]
             .map(|by| format!("methods ordered by {by}")));
@@ -214,7 +217,6 @@ fn options(arguments: &OverheadArguments) -> BTreeMap<&'static str, String> {
         ("precision", arguments.precision.to_string()),
         ("max_time", format!("{:?}", arguments.max_time)),
         ("rounds", arguments.rounds.to_string()),
-        ("sample", format!("{:?}", arguments.sample)),
         ("clock", format!("{:?}", arguments.clock).to_lowercase()),
         ("order", arguments.order.to_string()),
         ("tier", format!("{:?}", machine.tier).to_lowercase()),
@@ -231,6 +233,9 @@ fn options(arguments: &OverheadArguments) -> BTreeMap<&'static str, String> {
         ("vs_inline_profile", arguments.base_inline().inline_profile.to_string()),
     ]);
     options.extend(arguments.turns.map(|turns| ("turns", turns.to_string())));
+    if arguments.whole_runs.is_none() {
+        options.insert("sample", format!("{:?}", arguments.sample));
+    }
     options.extend(arguments.whole_runs.map(|length| ("whole_runs", format!("{length:?}"))));
     options.extend(machine.continuous.then(|| ("continuous", true.to_string())));
     options.extend(arguments.fresh.then(|| ("fresh", true.to_string())));

@@ -142,7 +142,10 @@ fn whole_runs_find_out_for_themselves_what_to_compile() {
     let seen = holloway(&[&shared[..], &["--continuous", "--json", &json]].concat());
     assert_eq!((seen.code, &*seen.err), (Some(0), ""), "{}", seen.out);
     assert!(
-        seen.out.starts_with("pep:samples=64") && seen.out.contains(" against no profiler\n"),
+        seen.out.starts_with("pep:samples=64")
+            && seen.out.contains(
+                " and code made again when the program changes against no profiler and code made once\n"
+            ),
         "{}",
         seen.out
     );
@@ -196,6 +199,7 @@ fn mistakes_are_reported_before_anything_is_measured() {
         (&["sieve", "--whole-runs", "1s"], "add --profile"),
         (&["sieve", "--continuous", "--whole-runs", "1s", "--replay", "/dev/null"], "--replay says what"),
         (&["sieve", "--profile", "pep", "--whole-runs", "1s", "--fresh"], "cannot be used with"),
+        (&["sieve", "--profile", "pep", "--whole-runs", "1s", "--sample", "2ms"], "cannot be used with"),
         (
             &["sieve", "--profile", "pep", "--whole-runs", "1s", "--rounds", "0"],
             "--rounds 0 is for the counts alone",

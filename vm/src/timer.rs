@@ -94,15 +94,15 @@ impl Drop for Timer {
 
 /// Shorter periods would keep a processor busy with ticking alone.
 const SHORTEST_PERIOD: Duration = Duration::from_micros(10);
+/// A year: clocks end somewhere, and programs do not run for so long.
+const LONGEST_PERIOD: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// When the tick after this moment is due: half a period to one and a half later, each as likely, a period on the average. At equal
 /// distances ticks would see a program that does the same every few milliseconds at the same place for seconds, and profilers, and
 /// whoever acts on them, would take that for all that it does.
 fn after(now: Instant, period: Option<Duration>) -> Instant {
-    let far = Duration::from_secs(3600);
-    let part = rand::random_range(0.5..1.5);
-    let period = period.map(|period| period.max(SHORTEST_PERIOD).mul_f64(part));
-    now.checked_add(period.unwrap_or(far)).unwrap_or(now + far)
+    let period = period.unwrap_or(LONGEST_PERIOD).clamp(SHORTEST_PERIOD, LONGEST_PERIOD);
+    now + period.mul_f64(rand::random_range(0.5..1.5))
 }
 
 fn tick(
@@ -140,6 +140,22 @@ fn tick(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn distances_are_uneven_around_the_period() {
+        let now = Instant::now();
+        let seconds = |period| (after(now, period) - now).as_secs_f64();
+        let of_ten: Vec<f64> = (0..1000).map(|_| seconds(Some(Duration::from_secs(10)))).collect();
+        assert!(of_ten.iter().all(|distance| (5.0..15.0).contains(distance)));
+        let mean = of_ten.iter().sum::<f64>() / 1000.0;
+        assert!((mean - 10.0).abs() < 0.5, "{mean}");
+        assert!(
+            of_ten.iter().any(|&distance| distance < 7.0) && of_ten.iter().any(|&distance| distance > 13.0)
+        );
+        assert!(
+            seconds(Some(Duration::MAX)) > 1e7 && seconds(Some(Duration::ZERO)) > 0.0 && seconds(None) > 1e7
+        );
+    }
 
     #[test]
     fn the_clock_of_ticks_goes_on_where_it_stood() {

@@ -76,7 +76,7 @@ pub struct OverheadArguments {
     pub fresh: bool,
     /// Whole runs of so long, from the first instruction on, instead of the steady state of machines that replay: each finds out for
     /// itself what to compile, and all of it counts. With --continuous those that are compared with make nothing again
-    #[arg(long, value_name = "DURATION", value_parser = values::duration, conflicts_with_all = ["fresh", "turns"], help_heading = "Measuring")]
+    #[arg(long, value_name = "DURATION", value_parser = values::duration, conflicts_with_all = ["fresh", "turns", "sample"], help_heading = "Measuring")]
     pub whole_runs: Option<Duration>,
     /// How long a sample shall be, at least the least that the program can do
     #[arg(long, value_name = "DURATION", default_value = "1ms", value_parser = values::duration, help_heading = "Measuring")]

@@ -44,6 +44,8 @@ const OTHER_ORDER: f64 = 0.7;
 const NEARLY_ALWAYS: f64 = 0.82;
 /// The most windows that code has to stay.
 const LONGEST_STAY: u64 = 256;
+/// So many windows are needed to know what goes by turns: until then looks take as long as they can.
+const LEARNING: u64 = 4;
 /// In so many of the ticks of two windows a branch or a call must have been executed often enough to be judged. A tick shows one moment, in
 /// which the program does one thing however often: few of them say little of what it does most of the time.
 const MOMENTS: usize = 5;
@@ -422,7 +424,7 @@ pub(crate) fn tick(vm: &mut Machinery) -> Vec<OutOfDate> {
         found.iter().for_each(|code| watcher.made_again(code.function, code.entry));
         if !found.is_empty() {
             vm.profiling.changed();
-        } else if !is_suspicious {
+        } else if !is_suspicious && watcher.windows >= LEARNING {
             vm.profiling.seen_enough();
         }
     }

@@ -27,9 +27,14 @@ pub const VIRTUAL_NANOSECONDS: u64 = 10;
 
 /// The processor time that the calling system thread has taken so far.
 pub fn thread_time() -> Duration {
+    clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// What a clock of the system says, nothing if there is none. Handlers of signals may ask for it, too.
+pub(crate) fn clock(id: libc::clockid_t) -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the system writes into a live value of its own type.
-    match unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) } {
+    match unsafe { libc::clock_gettime(id, &raw mut time) } {
         0 => Duration::new(time.tv_sec as u64, time.tv_nsec as u32),
         _ => Duration::ZERO,
     }

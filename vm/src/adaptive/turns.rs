@@ -5,12 +5,12 @@
 use crate::profiling::Behaviour;
 use holloway_profilers::calls::CallSite;
 use holloway_profilers::{BranchId, MethodId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// In a moment in which it was executed less often something is not seen.
 pub(super) const FEWEST_IN_MOMENT: u64 = 8;
 /// Two moments are different from this part of the executions on.
-const DIFFERENT: f64 = 0.4;
+pub(super) const DIFFERENT: f64 = 0.4;
 /// Before something was seen in so many moments after others, nobody knows whether it goes by turns: where it does two things, each half of
 /// the time, it seems to be steady or to have changed once in one of 300 cases then.
 const KNOWN: u32 = 12;
@@ -43,14 +43,27 @@ impl Place {
 /// What it did, and how often: the number of an arm, or a method.
 type Moment = Vec<(Option<MethodId>, u64)>;
 
+/// How much of what happened in a window went another way than was expected: 0 to 1, and a half where nothing was expected.
+pub(super) fn distance<T: Copy + Into<u64>>(expected: &[T], window: &[u64]) -> f64 {
+    let all_expected: u64 = expected.iter().map(|&count| count.into()).sum();
+    let all: u64 = window.iter().sum();
+    if all_expected == 0 || all == 0 {
+        return 0.5;
+    }
+    let share = |way: usize| expected.get(way).map_or(0, |&count| count.into()) as f64 / all_expected as f64;
+    let now = |way: usize| window.get(way).copied().unwrap_or(0) as f64 / all as f64;
+    let ways = window.len().max(expected.len());
+    (0..ways).map(|way| (now(way) - share(way)).abs()).sum::<f64>() / 2.0
+}
+
 /// Which part of two moments is different.
-fn distance(a: &Moment, b: &Moment) -> f64 {
-    let all = |moment: &Moment| moment.iter().map(|&(_, count)| count).sum::<u64>() as f64;
-    let share = |moment: &Moment, way| {
-        moment.iter().find(|&&(other, _)| other == way).map_or(0.0, |&(_, count)| count as f64 / all(moment))
+fn difference(one: &Moment, other: &Moment) -> f64 {
+    let ways: BTreeSet<Option<MethodId>> = one.iter().chain(other).map(|&(way, _)| way).collect();
+    let counts = |moment: &Moment| -> Vec<u64> {
+        let of = |way| moment.iter().find(|&&(known, _)| known == way).map_or(0, |&(_, count)| count);
+        ways.iter().map(|&way| of(way)).collect()
     };
-    // What one has more is what the other has less.
-    a.iter().map(|&(way, _)| (share(a, way) - share(b, way)).max(0.0)).sum()
+    distance(&counts(one), &counts(other))
 }
 
 /// How something went from moment to moment.
@@ -100,7 +113,7 @@ impl Turns {
         };
         if history.look == look {
             history.pairs += 1;
-            history.different += u32::from(distance(&history.last, &moment) >= DIFFERENT);
+            history.different += u32::from(difference(&history.last, &moment) >= DIFFERENT);
             if history.pairs >= FADING {
                 (history.pairs, history.different) = (history.pairs / 2, history.different / 2);
             }

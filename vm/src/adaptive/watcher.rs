@@ -14,7 +14,7 @@
 //! be inlined there; what counts is that others are reached.)
 
 pub use super::turns::Place;
-use super::turns::{FEWEST_IN_MOMENT, Turns};
+use super::turns::{DIFFERENT, FEWEST_IN_MOMENT, Turns, distance};
 use crate::compiled::{CallWeights, Entry, Level, ReachedMethods};
 use crate::profiling::{Behaviour, LOOK, ReceiverWindow};
 use crate::vm::Machinery;
@@ -34,7 +34,7 @@ const FEWEST_IN_CODE: u64 = 48;
 /// A branch with a smaller share of the executions in its code says nothing about it.
 const LEAST_SHARE: f64 = 0.02;
 /// From this drift on code is out of date.
-const DRIFT: f64 = 0.4;
+const DRIFT: f64 = DIFFERENT;
 /// Up to this drift a branch does what code was made for.
 const AS_EXPECTED: f64 = 0.2;
 /// From this drift on of the methods that are inlined at a call they should be tested in another order.
@@ -68,19 +68,6 @@ pub struct SiteBias {
     pub callees: Vec<(MethodId, u32)>,
     /// How often others had been called.
     pub others: u32,
-}
-
-/// How much of what happened in a window went another way than was expected: 0 to 1, and a half where nothing was expected.
-fn distance(expected: &[u32], window: &[u64]) -> f64 {
-    let all_expected: u64 = expected.iter().map(|&count| u64::from(count)).sum();
-    let all: u64 = window.iter().sum();
-    if all_expected == 0 || all == 0 {
-        return 0.5;
-    }
-    let share = |way: usize| f64::from(expected.get(way).copied().unwrap_or(0)) / all_expected as f64;
-    let now = |way: usize| window.get(way).copied().unwrap_or(0) as f64 / all as f64;
-    let ways = window.len().max(expected.len());
-    (0..ways).map(|way| (now(way) - share(way)).abs()).sum::<f64>() / 2.0
 }
 
 impl Bias {
@@ -218,17 +205,18 @@ fn drift(
     ticks: &VecDeque<Behaviour>,
     turns: &Turns,
 ) -> Option<Drift> {
-    let in_both = |drift: &dyn Fn(&Behaviour, u64) -> Option<f64>| {
-        Some(drift(&windows[0].paths, fewest[0])?.min(drift(&windows[1].paths, fewest[1])?))
-    };
-    let lasts = |drift: &dyn Fn(&Behaviour, u64) -> Option<f64>| {
-        is_throughout(ticks.iter().filter_map(|tick| drift(tick, FEWEST_IN_MOMENT)))
+    // Both windows and all of their ticks have to say so.
+    let judge = |place: Place, drift: &dyn Fn(&Behaviour, u64) -> Option<f64>| {
+        if !is_throughout(ticks.iter().filter_map(|tick| drift(tick, FEWEST_IN_MOMENT))) {
+            return None;
+        }
+        let share = drift(&windows[0].paths, fewest[0])?.min(drift(&windows[1].paths, fewest[1])?);
+        Some(Drift { place, share })
     };
     let of_branches = biases.iter().filter_map(|bias| {
         let place = Place::Branch(bias.branch);
         let drift = |seen: &Behaviour, fewest| bias.drift(&seen.edges, fewest);
-        let is_judged = turns.is_steady(place) && lasts(&drift);
-        is_judged.then(|| in_both(&drift)).flatten().map(|share| Drift { place, share })
+        turns.is_steady(place).then(|| judge(place, &drift)).flatten()
     });
     let of_sites = sites.iter().filter(|bias| !bias.callees.is_empty()).filter_map(|bias| {
         let place = Place::Call(bias.site);
@@ -236,8 +224,7 @@ fn drift(
         // The few samples of calls are those of all the time.
         let calls = &windows[0].calls;
         let drift = |seen: &Behaviour, fewest| bias.drift(&seen.receivers, calls, fewest, goes_by_turns);
-        let is_judged = turns.is_known(place) && lasts(&drift);
-        is_judged.then(|| in_both(&drift)).flatten().map(|share| Drift { place, share })
+        turns.is_known(place).then(|| judge(place, &drift)).flatten()
     });
     of_branches.chain(of_sites).max_by(|a, b| a.share.total_cmp(&b.share))
 }
@@ -411,20 +398,27 @@ pub(crate) fn tick(vm: &mut Machinery) -> Vec<OutOfDate> {
     let mut found = Vec::new();
     let behaviour = vm.profiling.take_recent();
     if watcher.tick(behaviour, || vm.profiling.sampled_graph()) {
-        let mut is_suspicious = false;
-        for object in vm.compiled.map().iter().filter(|object| object.is_current()) {
+        let current = || vm.compiled.map().iter().filter(|object| object.is_current());
+        for object in current() {
             let (function, entry) = (object.function, object.entry);
             let (biases, sites) = (&object.tables.biases, &object.tables.site_biases);
             if let Some(drift) = watcher.is_out_of_date(function, entry, biases, sites) {
                 found.push(OutOfDate { function, entry, level: object.level, drift });
             }
-            is_suspicious |= watcher.is_suspicious(function, entry, biases, sites);
         }
+        let has_looks = vm.profiling.looks().is_some();
+        let is_enough = has_looks
+            && found.is_empty()
+            && watcher.windows >= LEARNING
+            && !current().any(|object| {
+                let (biases, sites) = (&object.tables.biases, &object.tables.site_biases);
+                watcher.is_suspicious(object.function, object.entry, biases, sites)
+            });
         vm.compiled.statistics.adaptive.windows += 1;
         found.iter().for_each(|code| watcher.made_again(code.function, code.entry));
         if !found.is_empty() {
             vm.profiling.changed();
-        } else if !is_suspicious && watcher.windows >= LEARNING {
+        } else if is_enough {
             vm.profiling.seen_enough();
         }
     }

@@ -7,6 +7,7 @@
 
 use super::decode::{decode_with, taken};
 use super::places::NativeSample;
+use crate::timer::clock;
 use holloway_profilers::btb::SplitMix64;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
@@ -130,12 +131,9 @@ fn set_trap_flag() {
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 fn set_trap_flag() {}
 
-/// The time of the clock, in nanoseconds. Handlers of signals may ask for it, too.
+/// The time of the clock, in nanoseconds.
 fn now() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the system writes into a live value of its own type.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    clock(libc::CLOCK_MONOTONIC).as_nanos() as u64
 }
 
 /// After each instruction.

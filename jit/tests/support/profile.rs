@@ -15,6 +15,7 @@ pub struct TextProfile {
     switches: BTreeMap<(FunctionId, u32), Vec<u32>>,
     receivers: BTreeMap<(FunctionId, u32), Receivers>,
     invocations: BTreeMap<FunctionId, u32>,
+    own_code: BTreeMap<FunctionId, usize>,
     uninstantiated: BTreeSet<ClassId>,
     failed: BTreeSet<(FunctionId, u32, String)>,
     by: InlineBy,
@@ -72,6 +73,9 @@ impl TextProfile {
         match kind {
             "invocations" => {
                 self.invocations.insert(function, number);
+            }
+            "own-code" => {
+                self.own_code.insert(function, number as usize);
             }
             "branch" => {
                 let counts = numbers(rest)?;
@@ -134,6 +138,10 @@ impl Profile for TextProfile {
 
     fn invocations(&self, function: FunctionId) -> u32 {
         self.invocations.get(&function).copied().unwrap_or_default()
+    }
+
+    fn own_code(&self, function: FunctionId) -> usize {
+        self.own_code.get(&function).copied().unwrap_or_default()
     }
 
     fn is_instantiated(&self, class: ClassId) -> bool {

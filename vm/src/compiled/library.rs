@@ -17,7 +17,7 @@ use super::leave::{self, Pending};
 use super::map::{CodeMap, CodeObject};
 use super::method_order::{self, MethodOrder};
 use super::options::TierOptions;
-use super::past::past_profile;
+use super::past::{OwnCode, past_profile};
 use super::replayed::{self, Replaying};
 use super::report::{LogEvent, TierStatistics};
 use super::request::{CodeId, Compiled, Compiler, Entry, Level, Request};
@@ -79,6 +79,7 @@ pub(crate) struct CompiledState {
     next_code: u32,
     pub(super) failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
     pub(super) instantiated: Arc<Vec<bool>>,
+    pub(super) own_code: Arc<OwnCode>,
     /// Calls as the interpreter counted them, and as `cbs` sampled them, for who inlines by these.
     pub(super) one_time_calls: Arc<OneTimeCalls>,
     pub(super) sampled_calls: SampledCallWeights,
@@ -115,6 +116,7 @@ impl CompiledState {
             next_code: 0,
             failed: Arc::default(),
             instantiated: Arc::new(vec![false; classes]),
+            own_code: Arc::new(OwnCode::new(functions)),
             one_time_calls: Arc::default(),
             sampled_calls: SampledCallWeights::default(),
             relying: BTreeMap::new(),
@@ -441,6 +443,7 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
         let version = Version { function, entry, level, instrumented: *instrumented };
         vm.profiling.installed(request.code, version, &mut vm.context);
     }
+    let words = compiled.words;
     let object = CodeObject {
         id: request.code,
         function: request.function,
@@ -465,6 +468,9 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
         (Entry::Loop(_), _) => {}
     }
     if !request.marked {
+        if request.entry == Entry::Method {
+            vm.compiled.own_code.made(request.function, words);
+        }
         vm.compiled.method_order.installed();
     }
     let state = vm.compiled.state(request.function, request.marked);

@@ -12,6 +12,7 @@ use holloway_bytecode::{ClassId, FunctionId};
 use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::{BranchId, MethodId};
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// What is known of the past: what the interpreter counts, or advice; and what was learned from compiled code.
@@ -29,9 +30,27 @@ pub(crate) struct PastProfile {
     advice: Option<Arc<AdviceProfile>>,
     failed: Arc<BTreeSet<(FunctionId, u32, &'static str)>>,
     instantiated: Arc<Vec<bool>>,
+    own_code: Arc<OwnCode>,
     order: Told,
     calls: ToldCalls,
     program: Arc<VerifiedProgram>,
+}
+
+/// Of how many words the own code of each function was made. The compiler's thread reads it while it compiles, not when it is asked to: what
+/// is called was often asked for just before.
+pub(crate) struct OwnCode(Box<[AtomicU32]>);
+
+impl OwnCode {
+    /// Nothing is compiled yet.
+    pub fn new(functions: usize) -> OwnCode {
+        OwnCode((0..functions).map(|_| AtomicU32::new(0)).collect())
+    }
+
+    /// The method was compiled.
+    pub fn made(&self, function: FunctionId, words: usize) {
+        let words = u32::try_from(words).unwrap_or(u32::MAX);
+        self.0[function.index()].store(words, Ordering::Relaxed);
+    }
 }
 
 impl Branches for PastProfile {
@@ -86,6 +105,10 @@ impl Profile for PastProfile {
             Some(advice) => advice.invocations(function),
             None => self.counters.invocations(function),
         }
+    }
+
+    fn own_code(&self, function: FunctionId) -> usize {
+        self.own_code.0[function.index()].load(Ordering::Relaxed) as usize
     }
 
     fn is_instantiated(&self, class: ClassId) -> bool {
@@ -174,6 +197,7 @@ pub(crate) fn interpreted_profile(vm: &Machinery) -> PastProfile {
         advice: vm.compiled.advice.clone(),
         failed: vm.compiled.failed.clone(),
         instantiated: vm.compiled.instantiated.clone(),
+        own_code: vm.compiled.own_code.clone(),
         order: Told::default(),
         calls: ToldCalls::default(),
         program: vm.program.clone(),

@@ -90,6 +90,11 @@ pub trait Profile: Branches {
     /// How often the function was entered in the interpreter.
     fn invocations(&self, function: FunctionId) -> u32;
 
+    /// Words that the function's own code was made of when it was compiled last, inlined methods included; 0 if it never was.
+    fn own_code(&self, _function: FunctionId) -> usize {
+        0
+    }
+
     /// Has there ever been an instance of exactly this class.
     fn is_instantiated(&self, class: ClassId) -> bool;
 

@@ -50,9 +50,14 @@ impl<'a> Decider<'a> {
         if self.words + decision.words() > limits.words {
             return false;
         }
-        let in_loop = decision.frequency > limits.loop_frequency;
-        let most = if in_loop { limits.nodes } else { limits.nodes_outside_loops };
+        let most =
+            if self.is_in_loop(decision.frequency) { limits.nodes } else { limits.nodes_outside_loops };
         nodes + 2 * decision.words() <= most
+    }
+
+    /// Is a call in a loop that runs so often.
+    fn is_in_loop(&self, frequency: f64) -> bool {
+        frequency > self.limits.loop_frequency
     }
 
     /// What to do with a call.
@@ -75,8 +80,9 @@ impl<'a> Decider<'a> {
         let local = site.local * share;
         let is_cold = self.judge.is_cold(site, share);
         let has_few = site.targets.as_ref().is_some_and(|targets| count(targets) <= self.limits.few_targets);
+        let in_loop = self.is_in_loop(site.frequency * share);
         let (caller, pc, given) = (node.inline, node.pc, site.given);
-        Asked { caller, pc, function, local, given, is_cold, is_only: false, has_few }
+        Asked { caller, pc, function, local, given, is_cold, in_loop, is_only: false, has_few }
     }
 
     fn decision(

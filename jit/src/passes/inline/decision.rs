@@ -116,6 +116,8 @@ impl fmt::Display for Why {
 pub enum Refusal {
     /// The callee's size, and how many words it might have had.
     TooLarge(usize, usize),
+    /// It has so many words of code of its own, and would be no faster here.
+    OwnCode(usize),
     /// It hardly ever runs.
     Cold,
     /// Too many calls lie between it and the root.
@@ -138,6 +140,9 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Refusal::TooLarge(words, limit) => write!(f, "too large: {words} words, at most {limit} here"),
+            Refusal::OwnCode(words) => {
+                write!(f, "has code of its own: {words} words with what is inlined there")
+            }
             Refusal::Cold => f.write_str("cold"),
             Refusal::TooDeep => f.write_str("too deep"),
             Refusal::Recursive => f.write_str("recursive"),

@@ -28,6 +28,8 @@ pub struct Asked {
     pub given: Option<Given>,
     /// Not worth a thought.
     pub is_cold: bool,
+    /// It runs more often than the region.
+    pub in_loop: bool,
     /// The call has no other targets.
     pub is_only: bool,
     /// The call has so few possible targets that all are tested for without asking the profile.
@@ -134,18 +136,22 @@ impl<'a> Judge<'a> {
             return Err(Refusal::Cold);
         }
         match self.inlining.by {
-            InlineBy::Frequency => self.by_frequency(words, asked.local),
+            InlineBy::Frequency => self.by_frequency(words, asked),
             InlineBy::Size(most) if words <= most as usize => Ok((words, Why::Small)),
             InlineBy::Size(most) => Err(Refusal::TooLarge(words, most as usize)),
             InlineBy::Calls(policy) => self.by_calls(&policy, region, asked, words, makes_objects),
         }
     }
 
-    fn by_frequency(&self, words: usize, frequency: f64) -> Result<(usize, Why), Refusal> {
+    fn by_frequency(&self, words: usize, asked: &Asked) -> Result<(usize, Why), Refusal> {
+        let own_code = self.input.profile.own_code(asked.function);
+        if own_code >= self.limits.own_code && !asked.in_loop {
+            return Err(Refusal::OwnCode(own_code));
+        }
         if words <= self.limits.small {
             return Ok((words, Why::Small));
         }
-        let hot = frequency >= self.limits.hot_frequency;
+        let hot = asked.local >= self.limits.hot_frequency;
         match hot && words <= self.limits.hot {
             true => Ok((words, Why::Hot)),
             false => Err(Refusal::TooLarge(words, if hot { self.limits.hot } else { self.limits.small })),
@@ -184,7 +190,7 @@ impl<'a> Judge<'a> {
         };
         let around = |inline| if asked.is_cold { 0 } else { self.around(region, inline) };
         // In a loop an object is made more often than any method around is called.
-        let in_loop =
+        let made_in_loops =
             |given: Given| (calls.called(region.inlines[0].function) as f64 * given.frequency) as u64;
         let candidate = Candidate {
             edge,
@@ -192,7 +198,7 @@ impl<'a> Judge<'a> {
             site_weight,
             inside: calls.inside(asked.function),
             makes: if makes_objects { around(asked.caller) } else { 0 },
-            given: asked.given.map_or(0, |given| around(given.inline).max(in_loop(given))),
+            given: asked.given.map_or(0, |given| around(given.inline).max(made_in_loops(given))),
             total: calls.total(),
             size: words as u32,
             is_static: asked.is_only,

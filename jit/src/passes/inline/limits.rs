@@ -33,6 +33,9 @@ pub struct Limits {
     /// No more is inlined where callees have so many words together: of many hardly a node is left, but each was built and
     /// worked on.
     pub words: usize,
+    /// What was compiled to so many words of its own, with what is inlined there, is called where the call is not in a loop: there is nothing
+    /// to be won, and within another region its calls would have less room.
+    pub own_code: usize,
     /// A call that runs more often than this is in a loop.
     pub loop_frequency: f64,
     /// A round ends when it has added so many nodes: what comes next is decided with fresh knowledge.
@@ -75,6 +78,8 @@ impl Limits {
             // DesiredMethodLimit is 8,000 bytes of bytecode.
             words: 3_200,
             nodes_outside_loops: 1_500,
+            // Half of what a region may have. (InlineSmallCode is 2,500 bytes of machine code, in loops too.)
+            own_code: 1_600,
             loop_frequency: 1.5,
             growth_of_round: 2_000,
             rounds: 16,

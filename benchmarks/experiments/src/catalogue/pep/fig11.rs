@@ -73,11 +73,11 @@ fn driving(way: Way) -> String {
 
 /// Whole runs of a program that stays as it is.
 fn whole(plan: &Plan, program: &str, way: Way) -> Cell {
-    let milliseconds = plan.pick(300, 4000);
+    let milliseconds = plan.pick(300, 2000);
     // What is only told need not be known as well.
     let rounds = match way {
         Way::InTurns => plan.trials.unwrap_or(plan.pick(4, 25)).max(1),
-        Way::Always => trials(plan).div_ceil(5).max(2),
+        Way::Always => trials(plan).div_ceil(10).max(2),
     };
     let order = order(plan);
     let line = format!(

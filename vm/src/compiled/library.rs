@@ -464,13 +464,11 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
         (Entry::Method, false) => {
             let entry = vm.entry_of(request.function, request.level, address);
             vm.code.set_compiled(request.function, Some(entry));
+            vm.compiled.own_code.made(request.function, words);
         }
         (Entry::Loop(_), _) => {}
     }
     if !request.marked {
-        if request.entry == Entry::Method {
-            vm.compiled.own_code.made(request.function, words);
-        }
         vm.compiled.method_order.installed();
     }
     let state = vm.compiled.state(request.function, request.marked);

@@ -13,6 +13,9 @@ use holloway_vm::compiled::Stub;
 
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
 
+/// About so many instructions a stub executes to preserve all registers.
+const PRESERVING: f64 = 60.0;
+
 /// Key parts that tell kinds of signatures from each other.
 mod kind {
     use super::clif::types;
@@ -165,11 +168,18 @@ impl Lowering<'_, '_> {
         self.builder.ins().store(PLAIN, place, self.context, self.model.context.exit_place);
         let number = self.constant(types::I64, native as u64);
         let count = self.constant(types::I64, node.args.len() as u64);
-        let frame = self.builder.ins().get_frame_pointer(types::I64);
-        let callee = self.constant(types::I64, self.model.helpers.native);
-        let signature = self.helper_signature(4, true);
-        let call = self.builder.ins().call_indirect(signature, callee, &[self.context, number, count, frame]);
-        let bits = self.builder.inst_results(call)[0];
+        // What is alive across a call needs a register that calls preserve, in frequent code as well, and of these there are few.
+        let bits = if self.is_next_to_nothing(PRESERVING) {
+            self.preserving_call(Stub::Native, &[number, count]);
+            self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.result)
+        } else {
+            let frame = self.builder.ins().get_frame_pointer(types::I64);
+            let callee = self.constant(types::I64, self.model.helpers.native);
+            let signature = self.helper_signature(4, true);
+            let arguments = [self.context, number, count, frame];
+            let call = self.builder.ins().call_indirect(signature, callee, &arguments);
+            self.builder.inst_results(call)[0]
+        };
         let leave = self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.leave);
         let (out, next) = (self.new_cold_block(), self.new_block());
         self.builder.ins().brif(leave, out, &[], next, &[]);

@@ -19,6 +19,9 @@ use holloway_vm::compiled::{Model, OrderBy, Site};
 use std::collections::BTreeSet;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 
+/// Which part of what a region executes is next to nothing.
+const NEXT_TO_NOTHING: f64 = 0.005;
+
 /// A hash map without a random seed.
 pub(super) type FixedMap<K, V> = HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
 
@@ -90,7 +93,9 @@ pub(super) struct Lowering<'a, 'b> {
     pub order: OrderBy<'a>,
     /// How often the region's blocks run, by that.
     frequencies: Frequencies,
-    /// The same of Cranelift's blocks.
+    /// How many nodes are executed each time that the region is entered.
+    work: f64,
+    /// How often Cranelift's blocks run.
     pub heat: Heat,
     /// The number of this code, part of all its places.
     pub code: u32,
@@ -161,6 +166,8 @@ pub fn lower(
         model.instrumentation.edges && region.blocks.iter().flat_map(|block| &block.nodes).any(counts);
     let sharing = Sharing::of(region, &shape, counts_edges);
     let frequencies = Frequencies::by(region, &shape, &|block| weights(region, block, order));
+    let nodes = |block: BlockId| region.block(block).nodes.len() as f64;
+    let work = region.block_ids().map(|block| frequencies.block(block) * nodes(block)).sum();
     let mut lowering = Lowering {
         builder,
         region,
@@ -169,6 +176,7 @@ pub fn lower(
         shape,
         order,
         frequencies,
+        work,
         heat: Heat::default(),
         code,
         values: vec![None; region.nodes.len()],
@@ -341,6 +349,11 @@ impl Lowering<'_, '_> {
     /// Is the code that is being made away from the rest.
     fn stands_aside(&self) -> bool {
         self.builder.current_block().is_some_and(|block| self.builder.func.layout.is_cold(block))
+    }
+
+    /// Does what is being made run so seldom that nodes in such a number would be next to nothing of what the region executes.
+    pub fn is_next_to_nothing(&self, nodes: f64) -> bool {
+        self.frequencies.block(self.block) * nodes <= NEXT_TO_NOTHING * self.work
     }
 
     /// What follows comes from this instruction.

@@ -203,6 +203,12 @@ pub(super) unsafe extern "C" fn native(ctx: *mut Context, number: u64, count: u6
     }
 }
 
+/// The same, with the bits in `result`.
+pub(super) unsafe extern "C" fn native_seldom(ctx: *mut Context, number: u64, count: u64, frame: *const u64) {
+    // SAFETY: as `native`; the context stays where it is.
+    unsafe { (*ctx).result = native(ctx, number, count, frame) }
+}
+
 macro_rules! pure_floats {
     ($($native:ident: |$($argument:ident),*| $value:expr;)*) => {
         /// The address of a native that only computes with floats.

@@ -79,11 +79,13 @@ pub enum Stub {
     Prologue,
     /// `()`: the yieldpoint of a method's exit, likewise.
     Epilogue,
+    /// `(native, count)`: arguments in `exits`; bits in `result` and `leave` after. Where natives are called seldom.
+    Native,
 }
 
 impl Stub {
     /// All of them, in the order of the context.
-    pub const ALL: [Stub; 15] = [
+    pub const ALL: [Stub; 16] = [
         Stub::Yieldpoint,
         Stub::Allocate,
         Stub::AllocateArray,
@@ -99,6 +101,7 @@ impl Stub {
         Stub::Trace,
         Stub::Prologue,
         Stub::Epilogue,
+        Stub::Native,
     ];
 
     /// The name in listings.
@@ -119,6 +122,7 @@ impl Stub {
             Stub::Trace => "trace",
             Stub::Prologue => "prologue",
             Stub::Epilogue => "epilogue",
+            Stub::Native => "native",
         }
     }
 
@@ -140,6 +144,7 @@ impl Stub {
             Stub::Trace => crate::profiling::trace_step as *const () as u64,
             Stub::Prologue => stubs::prologue_stub as *const () as u64,
             Stub::Epilogue => stubs::epilogue_stub as *const () as u64,
+            Stub::Native => stubs::native_stub as *const () as u64,
         })
     }
 }

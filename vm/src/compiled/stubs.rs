@@ -276,6 +276,8 @@ preserving! {
     remember_stub => super::helpers::remember;
     /// A store into an old array.
     remember_element_stub => super::helpers::remember_element;
+    /// A native, where it is called seldom.
+    native_stub => super::helpers::native_seldom;
     /// Two texts that are not the same object.
     same_text_stub => super::helpers::same_text;
     /// The end of a path that is not where [`count_path_stub`] looks.

@@ -99,6 +99,21 @@ fn listings_of_a_large_program_repeat() {
     assert_eq!(text.matches("  case L").count(), 7, "six cases and the default\n{text}");
 }
 
+/// What is alive across a call that preserves few registers wants one of these wherever it is used.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn natives_that_are_called_seldom_preserve_registers() {
+    let program = case("natives.hol");
+    let interpreted = holloway(&["run", &program, "--tier", "interp"]);
+    let (stub, helper) = ("; context.native", "; helper native");
+    for (method, called, other) in [("seldom", stub, helper), ("often", helper, stub)] {
+        let seen = holloway(&["run", &program, "--sync-compile", "--show", &format!("clif={method}")]);
+        let calls = |comment: &str| seen.err.lines().filter(|line| line.ends_with(comment)).count();
+        assert!(calls(called) > 0 && calls(other) == 0, "{method}\n{}", seen.err);
+        assert_eq!((seen.code, seen.out), (Some(0), interpreted.out.clone()), "{method}");
+    }
+}
+
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn the_first_form_of_a_method_is_known() {

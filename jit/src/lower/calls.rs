@@ -13,9 +13,6 @@ use holloway_vm::compiled::Stub;
 
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
 
-/// About so many instructions a stub executes to preserve all registers.
-const PRESERVING: f64 = 60.0;
-
 /// Key parts that tell kinds of signatures from each other.
 mod kind {
     use super::clif::types;
@@ -168,8 +165,7 @@ impl Lowering<'_, '_> {
         self.builder.ins().store(PLAIN, place, self.context, self.model.context.exit_place);
         let number = self.constant(types::I64, native as u64);
         let count = self.constant(types::I64, node.args.len() as u64);
-        // What is alive across a call needs a register that calls preserve, in frequent code as well, and of these there are few.
-        let bits = if self.is_next_to_nothing(PRESERVING) {
+        let bits = if self.seldom.contains(self.block) {
             self.preserving_call(Stub::Native, &[number, count]);
             self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.result)
         } else {

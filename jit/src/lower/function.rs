@@ -3,6 +3,7 @@
 use super::exits::{ExitKey, OpenExit};
 use super::order::{Heat, weights::weights};
 use super::profiling::Kept;
+use super::seldom::Seldom;
 use super::sharing::Sharing;
 use crate::frequency::{Counts, Frequencies};
 use crate::ir::{Arith, BlockId, InlineId, Op, Region, RegionEntry, Shape, Terminator, Ty, Value};
@@ -18,9 +19,6 @@ use holloway_bytecode::{FunctionId, Program};
 use holloway_vm::compiled::{Model, OrderBy, Site};
 use std::collections::BTreeSet;
 use std::hash::{BuildHasherDefault, DefaultHasher};
-
-/// Which part of what a region executes is next to nothing.
-const NEXT_TO_NOTHING: f64 = 0.005;
 
 /// A hash map without a random seed.
 pub(super) type FixedMap<K, V> = HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
@@ -93,10 +91,10 @@ pub(super) struct Lowering<'a, 'b> {
     pub order: OrderBy<'a>,
     /// How often the region's blocks run, by that.
     frequencies: Frequencies,
-    /// How many nodes are executed each time that the region is entered.
-    work: f64,
-    /// How often Cranelift's blocks run.
+    /// The same of Cranelift's blocks.
     pub heat: Heat,
+    /// Where calls may cost more.
+    pub seldom: Seldom,
     /// The number of this code, part of all its places.
     pub code: u32,
     /// What became of each node.
@@ -166,8 +164,11 @@ pub fn lower(
         model.instrumentation.edges && region.blocks.iter().flat_map(|block| &block.nodes).any(counts);
     let sharing = Sharing::of(region, &shape, counts_edges);
     let frequencies = Frequencies::by(region, &shape, &|block| weights(region, block, order));
-    let nodes = |block: BlockId| region.block(block).nodes.len() as f64;
-    let work = region.block_ids().map(|block| frequencies.block(block) * nodes(block)).sum();
+    // Whatever orders blocks, the profile says what is frequent.
+    let seldom = match order {
+        OrderBy::Profile | OrderBy::Aside => Seldom::of(region, &frequencies),
+        OrderBy::Program | OrderBy::Counts(_) => Seldom::of(region, &Frequencies::of(region, &shape)),
+    };
     let mut lowering = Lowering {
         builder,
         region,
@@ -176,8 +177,8 @@ pub fn lower(
         shape,
         order,
         frequencies,
-        work,
         heat: Heat::default(),
+        seldom,
         code,
         values: vec![None; region.nodes.len()],
         blocks,
@@ -349,11 +350,6 @@ impl Lowering<'_, '_> {
     /// Is the code that is being made away from the rest.
     fn stands_aside(&self) -> bool {
         self.builder.current_block().is_some_and(|block| self.builder.func.layout.is_cold(block))
-    }
-
-    /// Does what is being made run so seldom that nodes in such a number would be next to nothing of what the region executes.
-    pub fn is_next_to_nothing(&self, nodes: f64) -> bool {
-        self.frequencies.block(self.block) * nodes <= NEXT_TO_NOTHING * self.work
     }
 
     /// What follows comes from this instruction.

@@ -14,6 +14,7 @@
 //! |---|---|
 //! | [`function`] | blocks, parameters, order, branches |
 //! | `aside` | blocks that run seldom and stand behind the others |
+//! | `seldom` | blocks that run so seldom that calls may cost more there |
 //! | `profiling` | counters, the path register, ends of paths |
 //! | `values` | nodes that compute |
 //! | `division` | quotients and remainders by constants |
@@ -35,6 +36,7 @@ mod memory;
 mod natives;
 pub mod order;
 mod profiling;
+mod seldom;
 pub mod sharing;
 mod values;
 

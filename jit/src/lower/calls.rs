@@ -167,7 +167,7 @@ impl Lowering<'_, '_> {
         let count = self.constant(types::I64, node.args.len() as u64);
         let bits = if self.seldom.contains(self.block) {
             self.preserving_call(Stub::Native, &[number, count]);
-            self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.result)
+            self.result()
         } else {
             let frame = self.builder.ins().get_frame_pointer(types::I64);
             let callee = self.constant(types::I64, self.model.helpers.native);

@@ -20,7 +20,7 @@ use std::time::Duration;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Three machines of the same program live in one process and take turns after every sample: one without the profiler, one with it,
-and another without it, whose distance from the first (A/A) is the noise. All replay the same compilations, but for --whole-runs. See docs/running.md.
+and another without it, whose distance from the first (A/A) is the noise. All replay the same compilations, but for --whole-runs. See docs/measuring.md.
 
 Examples:
   holloway overhead richards --profile pep

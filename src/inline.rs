@@ -94,8 +94,13 @@ impl<'a> Parameters<'a> {
         let pair = |part: &'a str| {
             part.split_once('=').ok_or_else(|| format!("`{part}` is no parameter: it is written name=value"))
         };
-        let given = rest.split(',').filter(|part| !part.is_empty()).map(pair).collect::<Result<_, _>>()?;
-        Ok(Parameters { policy, given })
+        let given: Vec<(&str, &str)> =
+            rest.split(',').filter(|part| !part.is_empty()).map(pair).collect::<Result<_, _>>()?;
+        let is_again = |at: usize| given[..at].iter().any(|(name, _)| *name == given[at].0);
+        match (0..given.len()).find(|&at| is_again(at)) {
+            Some(at) => Err(format!("`{}` is given twice", given[at].0)),
+            None => Ok(Parameters { policy, given }),
+        }
     }
 
     /// Takes a parameter out.
@@ -297,12 +302,12 @@ mod tests {
         assert_eq!("new".parse(), Ok(Chooser(InlineBy::Calls(Policy::NEW))));
         assert_eq!("old".parse(), Ok(Chooser(InlineBy::Calls(Policy::OLD))));
         assert_eq!("j9".parse(), Ok(Chooser(InlineBy::Calls(Policy::J9))));
-        for text in
-            ["", "hot", "new:", "new:base", "new:hot=1%", "old:base=120", "static:words=-1", "j9:cold=2"]
-        {
+        assert_eq!("new:".parse(), Ok(Chooser(InlineBy::Calls(Policy::NEW))));
+        for text in ["", "hot", "new:base", "new:hot=1%", "old:base=120", "static:words=-1", "j9:cold=2"] {
             let read = text.parse::<Chooser>();
-            assert!(read.is_err() || text == "new:", "{text}: {read:?}");
+            assert!(read.is_err(), "{text}: {read:?}");
         }
+        assert_eq!("new:base=1,base=2".parse::<Chooser>(), Err("`base` is given twice".to_string()));
     }
 
     #[test]

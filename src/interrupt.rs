@@ -19,10 +19,13 @@ impl Interrupt {
         Arc::default()
     }
 
-    /// From now on, interrupts go to this machine.
+    /// From now on, interrupts go to this machine, one that has come already as well.
     pub fn watch(&self, handle: InterruptHandle) {
         let mut slot = self.handle.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        *slot = Some(handle);
+        let handle = slot.insert(handle);
+        if self.was_pressed() {
+            handle.interrupt();
+        }
     }
 
     /// Ends the program that runs, if one does.

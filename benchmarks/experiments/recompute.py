@@ -60,7 +60,10 @@ def lines_of(path):
         if number == 1 and "holloway_store" not in record:
             raise Bad(f"{path} is no store: its first line has no 'holloway_store'")
         if "cell" in record:
-            cells[record["cell"]] = Cell(record["cell"], record)
+            try:
+                cells[record["cell"]] = Cell(record["cell"], record)
+            except (ValueError, AttributeError, TypeError) as error:
+                raise Bad(f"{path}, line {number}: no cell has such a name") from error
     if not cells:
         raise Bad(f"{path} has no results")
     return cells
@@ -71,7 +74,11 @@ def report_of(path):
     try:
         with open(path, encoding="utf-8") as file:
             report = json.load(file)
-        return [of for paper in report["papers"] for of in paper["experiments"]]
+        experiments = [of for paper in report["papers"] for of in paper["experiments"]]
+        for check in (check for of in experiments for check in of["checks"]):
+            if check["measured"] and not isinstance(check["measured"]["value"], (int, float)):
+                raise ValueError(f"'{check['what']}' has no value")
+        return experiments
     except (OSError, ValueError, KeyError, TypeError) as error:
         hint = "; `holloway experiment report STORE` writes it" if isinstance(error, OSError) else ""
         raise Bad(f"cannot read the report {path}: {error!r}{hint}") from error
@@ -95,12 +102,14 @@ def difference(check, value, interval):
     if text and abs(text[0] - value) > text[1] * 1.001 + 1e-9 * abs(value):
         return "text"
     said = measured["interval"]
+    # What must be known to a distance, and has none, is not known.
+    exact = (-math.inf, math.inf) if "known to" in check.get("target", "") else (value, value)
     # Of some numbers only the value is computed again; but what has an interval must have one in the report.
     if interval is not None:
         half = (interval[1] - interval[0]) / 2
         if said is None or any(abs(one - other) > LOOSE * half + 1e-9 for one, other in zip(said, interval)):
             return "interval"
-    return None if follows(check, said or (value, value), value) else "verdict"
+    return None if follows(check, said or exact, value) else "verdict"
 
 
 def follows(check, interval, value):
@@ -155,7 +164,7 @@ def judged(experiment, check, cells):
         return None, "not recomputed", f"{len(names) - len(own)} of its {len(names)} cells are not in the store"
     try:
         found = recipe(own)
-    except (Unknown, KeyError, IndexError, ValueError, ZeroDivisionError, StopIteration, TypeError) as error:
+    except (Unknown, KeyError, IndexError, ValueError, ZeroDivisionError, StopIteration, TypeError, AttributeError) as error:
         return None, "not recomputed", str(error) if isinstance(error, Unknown) else repr(error)
     if not check["measured"]:
         what = fits(check, *found)

@@ -3,7 +3,7 @@
 //! Each region is executed as it was generated, and after passes, with several arguments. The two must return the same, or raise the
 //! same error at the same place, leave the same objects behind, and call the same. When the changed region is left for the
 //! interpreter, by a check that was moved, because another thread ran in a yieldpoint, because a call made it
-//! invalid, the original goes on where the frame state says.
+//! invalid, the original goes on where the frame state says: where machine code leaves, which has places for several checks together.
 //!
 //! `RANDOM_REGIONS=n` tries n regions for each list of passes instead of a few; `RANDOM_SEED=n` begins at another seed.
 
@@ -15,6 +15,7 @@ use common::machine::{Datum, Events, Machine};
 use common::random::Random;
 use common::world::World;
 use holloway_jit::ir::{self, BlockId, Op, Reason, Region};
+use holloway_jit::lower::sharing::Sharing;
 use holloway_jit::options::{Level, Options};
 use holloway_jit::passes::{self, Input, Notes};
 use holloway_vm::compiled::NoProfile;
@@ -194,7 +195,7 @@ fn compare(world: &World, original: &Region, region: &Region, list: &[&str], see
             return Ok(());
         }
         let mut actual = machine.clone();
-        let actual_end = compiled(&mut actual, original, region, &arguments);
+        let actual_end = compiled(&mut actual, original, region, round % 2 == 1, &arguments);
         let of_end = |machine: &Machine<'_>, end: &Outcome| {
             let (end, result) = match end {
                 Outcome::Returned(result) => ("returned".to_string(), Vec::from_iter(*result)),
@@ -256,6 +257,7 @@ fn interpret(
         region: original,
         values: vec![None; original.nodes.len()],
         leaves: false,
+        sharing: None,
         most_steps,
     };
     let Some((place, registers)) = from else { return execution.run(arguments) };
@@ -267,11 +269,18 @@ fn interpret(
     execution.go(block, position + usize::from(place.result.is_some()))
 }
 
-/// Executes the changed region, and the original when that is left.
-fn compiled(machine: &mut Machine<'_>, original: &Region, region: &Region, arguments: &[Datum]) -> Outcome {
+/// Executes the changed region as machine code does, with checks that leave at the states of others, and the original when it is left.
+fn compiled(
+    machine: &mut Machine<'_>,
+    original: &Region,
+    region: &Region,
+    counts_edges: bool,
+    arguments: &[Datum],
+) -> Outcome {
     let most_steps = 4 * MOST_STEPS;
-    let mut execution =
-        Execution { machine, region, values: vec![None; region.nodes.len()], leaves: true, most_steps };
+    let sharing = Some(Sharing::of(region, &region.shape(), counts_edges));
+    let values = vec![None; region.nodes.len()];
+    let mut execution = Execution { machine, region, values, leaves: true, sharing, most_steps };
     match execution.run(arguments) {
         Outcome::Left { place, registers, reason } => {
             let end = interpret(machine, original, Some((place, registers)), arguments);

@@ -265,7 +265,7 @@ fn i_2_guards() {
     ] {
         let candidates: Vec<_> =
             weights.iter().map(|&weight| candidate(weight, 100, 1000, 20, false)).collect();
-        let decisions = LINE.decide_site(&candidates);
+        let decisions: Vec<_> = candidates.iter().map(|candidate| LINE.decide(candidate)).collect();
         assert_eq!(decisions.iter().map(|d| d.is_guarded()).collect::<Vec<_>>(), guarded, "{weights:?}");
         assert_eq!(decisions.iter().map(|d| d.is_inlined()).collect::<Vec<_>>(), guarded);
     }

@@ -162,6 +162,23 @@ fn a_thread_that_only_loops_is_switched() {
     assert_eq!((counts.taken, counts.skipped, counts.ignored), (2, 2, 2));
 }
 
+/// The last sample of a window is taken where no thread can be switched: the next yieldpoint switches it.
+#[test]
+fn a_switch_waits_for_a_yieldpoint() {
+    let pep = Client { kinds: Kinds::PATH_ENDS, parameters: window(Shape::ArnoldGrove, 1, 1) };
+    let mut schedule = Schedule::new(&[pep]).unwrap();
+    for _ in 0..3 {
+        schedule.tick();
+        let decision = schedule.yieldpoint_for(|_, _| false);
+        assert!(!decision.switch && schedule.window(0).is_open());
+        assert_eq!(schedule.opportunity_of(0), Verdict::Take);
+        assert!(!schedule.window(0).is_open());
+        assert_eq!(schedule.word(), Word::All, "the next one is taken");
+        assert!(schedule.yieldpoint(YieldKind::Header).switch);
+        assert_eq!(schedule.word(), Word::None);
+    }
+}
+
 /// Without a sampler a tick is a thread switch at the first yieldpoint; two ticks before it are one.
 #[test]
 fn no_client() {

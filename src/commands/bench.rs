@@ -50,14 +50,19 @@ fn alone(arguments: &BenchArguments) -> Result<ExitCode, Stop> {
     let interrupt = Interrupt::new();
     interrupt.listen();
     let progress = bar(benchmarks.len() as u64 * iterations, "{msg}");
-    let mut measurements = Vec::new();
+    let (mut measurements, mut is_written) = (Vec::new(), true);
     for (done, &benchmark) in benchmarks.iter().enumerate() {
         if interrupt.was_pressed() {
             break;
         }
         progress.set_position(done as u64 * iterations);
         progress.set_message(benchmark.name);
-        measurements.push(one(benchmark, arguments, iterations, &interrupt, &progress));
+        let (measurement, written) = one(benchmark, arguments, iterations, &interrupt, &progress);
+        measurements.push(measurement);
+        if let Err(stop) = written {
+            progress.suspend(|| stop.print());
+            is_written = false;
+        }
     }
     progress.finish_and_clear();
     let mut shown = table::show(&measurements, color_for(&std::io::stdout()));
@@ -68,7 +73,7 @@ fn alone(arguments: &BenchArguments) -> Result<ExitCode, Stop> {
     shown.push_str(&format!("{machine}\n"));
     let record = Record::new(machine, options(arguments), &measurements);
     let complete = measurements.len() == benchmarks.len();
-    let good = complete && measurements.iter().all(|m| m.ending == Ending::Verified);
+    let good = complete && is_written && measurements.iter().all(|m| m.ending == Ending::Verified);
     let save = || save(file, arguments, |file| file.finish(&record));
     finish(&shown, save, good, &interrupt)
 }
@@ -116,13 +121,14 @@ fn save(
     }
 }
 
+/// Measures a program; and whether the files that the machine was to write are written.
 fn one(
     benchmark: &'static Benchmark,
     arguments: &BenchArguments,
     iterations: u64,
     interrupt: &Arc<Interrupt>,
     progress: &ProgressBar,
-) -> Measurement {
+) -> (Measurement, Result<(), Stop>) {
     let size = match arguments.size {
         BenchSize::Default => benchmark.default_size,
         BenchSize::Quick => benchmark.quick_size,
@@ -132,7 +138,7 @@ fn one(
         Ok(program) => program,
         Err(errors) => {
             let reason = format!("it does not compile\n{errors}");
-            return Measurement::failed(benchmark, size, iterations, reason);
+            return (Measurement::failed(benchmark, size, iterations, reason), Ok(()));
         }
     };
     let machine: &MachineArguments = &arguments.machine;
@@ -154,14 +160,11 @@ fn one(
         |arguments, output| machine.vm_options(arguments, output),
         hooks,
     );
-    if let Err(stop) = written {
-        stop.print();
-    }
     if let Some(format) = machine.stats {
         let text = crate::statistics::machine_statistics(&measurement.statistics, format);
         progress.suspend(|| say(format_args!("{}:\n{text}", benchmark.name)));
     }
-    measurement
+    (measurement, written)
 }
 
 /// The flags that may matter to whoever reads the times.

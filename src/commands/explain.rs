@@ -15,6 +15,7 @@ use holloway_bytecode::ops::OpShape;
 use holloway_bytecode::{FunctionId, Op, Program};
 use holloway_vm::Vm;
 use holloway_vm::compiled::{CallDecision, CompiledCalls, Entry, Verdict};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -77,7 +78,8 @@ fn interpreted(vm: &Vm, function: FunctionId, compiled: &[CompiledCalls]) -> Str
     let inlines =
         |code: &&CompiledCalls| code.decisions.iter().any(|decision| decision.inlined.contains(&function));
     let mut homes: Vec<&str> = compiled.iter().filter(inlines).map(|code| name(code.function)).collect();
-    homes.dedup();
+    let mut seen = BTreeSet::new();
+    homes.retain(|home| seen.insert(*home));
     let homes = match homes.is_empty() {
         true => String::new(),
         false => format!("; inlined in {}", homes.join(", ")),

@@ -43,8 +43,13 @@ pub fn run(arguments: RunArguments) -> Result<ExitCode, Stop> {
         let text = run_statistics(compiled - start, compiled.elapsed(), &vm.statistics(), format);
         say(format_args!("{text}"));
     }
-    machine.learned.write_advice(&vm)?;
-    machine.profile.write(&vm, &arguments.file, ending(&outcome))?;
+    // What one file lacks is no reason not to write the other. The program ran: no flag is wrong any more.
+    let advice = machine.learned.write_advice(&vm);
+    let profile = machine.profile.write(&vm, &arguments.file, ending(&outcome));
+    for stop in [advice.err(), profile.err()].into_iter().flatten() {
+        good = false;
+        stop.print();
+    }
     // The process ends: nobody needs to wait for what is being compiled, or to give memory back.
     std::mem::forget(vm);
     Ok(if good { ExitCode::SUCCESS } else { EXIT_PROGRAM.into() })

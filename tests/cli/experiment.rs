@@ -1,7 +1,9 @@
 //! Experiments: listed, run, killed, continued, split and joined.
 
-use crate::process::{Seen, end, file, folder, holloway, signal, start};
+use crate::process::{Seen, command, end, file, folder, holloway, signal, start};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Deterministic, and soon done.
@@ -164,6 +166,45 @@ fn killed_in_the_middle_it_goes_on_from_there() {
         !std::fs::read_dir(&store).expect("there").flatten().any(|of| of.path().is_dir()),
         "scratch is left"
     );
+}
+
+/// As a terminal does it: all processes of the group get the signal, and a child that ends by it has not failed.
+#[test]
+fn ctrl_c_leaves_no_cell_behind_as_failed() {
+    let store = fresh("experiment_ctrl_c");
+    let name = store.to_string_lossy().into_owned();
+    // The folder of somebody else, which is none of a cell.
+    std::fs::create_dir_all(store.join("cell-images")).expect("writable");
+    let mut command = command(&[
+        "experiment",
+        "run",
+        "pep-fig6",
+        "--programs",
+        "richards",
+        "--trials",
+        "60",
+        "--store",
+        &name,
+    ]);
+    let child =
+        command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let begin = Instant::now();
+    let is_measuring = || {
+        let folders = std::fs::read_dir(&store).into_iter().flatten().flatten();
+        let mut own = folders.filter(|of| of.file_name().to_string_lossy().starts_with("cell-"));
+        own.any(|of| of.path().join("said").exists())
+    };
+    while !is_measuring() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "nothing is measured");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let sent = Command::new("sh").arg("-c").arg(format!("kill -INT -- -{}", child.id())).status();
+    assert!(sent.expect("there is a shell").success());
+    let (seen, _) = end(child, Duration::from_secs(30));
+    assert_eq!(seen.code, Some(1), "{}", seen.err);
+    assert!(seen.err.contains("interrupted") && !seen.err.contains("failed"), "{}", seen.err);
+    assert_eq!(results(&store), []);
+    assert!(store.join("cell-images").exists());
 }
 
 #[test]

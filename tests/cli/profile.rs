@@ -38,8 +38,7 @@ fn read(path: impl AsRef<Path>) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).expect("it was written")).expect("JSON")
 }
 
-/// `holloway profile`, which succeeds; its output.
-/// The same, which refuses.
+/// `holloway profile`, which refuses.
 fn refused(arguments: &[&str], why: &str) -> Seen {
     let seen = holloway(&[&["profile"], arguments].concat());
     assert_eq!((seen.code, &*seen.out), (Some(2), ""), "{arguments:?}: {}", seen.err);

@@ -185,6 +185,26 @@ fn a_full_disk_is_reported_with_the_name_of_the_file() {
     let program = file(&folder, "program.hol", COUNTS);
     let line = [&PROFILED[..], &["--profile-out", "/dev/full", "--fuel", "3000", &program]].concat();
     let seen: Seen = command(&line).output().expect("the binary starts").into();
-    assert_ne!(seen.code, Some(0));
+    assert_eq!(seen.code, Some(1));
+    assert!(seen.err.contains("cannot write /dev/full"), "{}", seen.err);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_costs_no_other() {
+    if !Path::new("/dev/full").exists() {
+        return;
+    }
+    let folder = folder("profile_out_beside");
+    let program = file(&folder, "program.hol", COUNTS);
+    let out = folder.join("profile.json").to_string_lossy().into_owned();
+    let files = ["--advice-out", "/dev/full", "--profile-out", &out];
+    let seen = holloway(&[&PROFILED[..], &files, &[&program]].concat());
+    assert_eq!(seen.code, Some(1), "{}", seen.err);
+    assert!(seen.err.contains("cannot write /dev/full"), "{}", seen.err);
+    assert!(Path::new(&out).exists());
+    let bench =
+        ["bench", "permute", "--size", "quick", "--iterations", "2", "--tier", "o1", "--profile", "edges"];
+    let seen = holloway(&[&bench[..], &files].concat());
+    assert_eq!(seen.code, Some(1), "{}", seen.err);
     assert!(seen.err.contains("cannot write /dev/full"), "{}", seen.err);
 }

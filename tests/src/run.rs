@@ -7,6 +7,7 @@ use holloway::options::MachineArguments;
 use holloway::report::trace_text;
 use holloway_bytecode::verify::VerifiedProgram;
 use holloway_lang::pipeline::SourceLoader;
+use holloway_vm::compiled::TierOptions;
 use holloway_vm::errors::{Trace, UncaughtError};
 use holloway_vm::{Outcome, Vm};
 use std::io::Write;
@@ -75,8 +76,14 @@ pub fn run(
     let mut options = machine.vm_options(arguments.to_vec(), Box::new(output.clone()));
     options.time_limit = options.time_limit.or(Some(PATIENCE));
     (mode.apply)(&mut options);
+    let has_room = options.tiers.code_cache >= TierOptions::default().code_cache;
     let mut vm = Vm::new(program.clone(), options)?;
     let outcome = vm.run();
+    // What is given up stays in the interpreter, and does the same there: nobody would see it.
+    let refused = vm.statistics().tiers.refused;
+    if has_room && refused > 0 {
+        return Err(format!("{refused} compilations were given up"));
+    }
     let bytes = std::mem::take(&mut *output.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
     let text = String::from_utf8(bytes).map_err(|error| format!("the output is not UTF-8: {error}"))?;
     Ok((text, outcome))

@@ -86,7 +86,7 @@ impl Signals {
         self.pending.load(Ordering::Relaxed) & (INTERRUPT | TIMEOUT) != 0
     }
 
-    /// Waits until `deadline` or until a signal other than a tick is raised (which stays raised).
+    /// Waits until `deadline` or until a signal that ends the program is raised (which stays raised).
     pub fn wait_until(&self, deadline: Instant) {
         let mut guard = self.lock();
         loop {

@@ -144,7 +144,8 @@ def mean_ratio(rounds):
     """The same of the logarithms that the rounds of each gave."""
     value = mean(mean(of) for of in rounds)
     drawn = random.Random(1)
-    freedom = sum(len(of) - 1 for of in rounds)
+    # How far off a program is that was measured once, nobody knows.
+    freedom = sum(len(of) - 1 for of in rounds) if all(len(of) > 1 for of in rounds) else 0
     percent = lambda log: (math.exp(log) - 1) * 100
     if freedom == 0:
         return percent(value), None

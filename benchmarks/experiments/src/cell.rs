@@ -27,6 +27,8 @@ pub struct Cell {
     pub estimate: Duration,
     /// If a command fails with these words, the host does not permit it: that is what the cell came to, [`UNAVAILABLE`].
     pub refusal: Option<&'static str>,
+    /// Times of cells with the same name here are compared with each other: one shard does them all. Else a cell is a group of its own.
+    pub group: Option<String>,
 }
 
 impl Cell {
@@ -36,7 +38,7 @@ impl Cell {
         let estimate = Duration::from_secs_f64(seconds);
         let limit = Duration::from_secs(60) + estimate * 20;
         let commands = commands.collect();
-        Cell { commands, reduction, is_timed: false, limit, estimate, refusal: None }
+        Cell { commands, reduction, is_timed: false, limit, estimate, refusal: None, group: None }
     }
 
     /// A cell that measures time.
@@ -49,15 +51,21 @@ impl Cell {
         Cell { refusal: Some(words), ..self }
     }
 
+    /// The same, of a group: its time is compared with that of the others.
+    pub fn beside(self, group: String) -> Cell {
+        Cell { group: Some(group), ..self }
+    }
+
     /// What tells it from all others, and what is kept in a store: how to do it again.
     pub fn key(&self) -> String {
         let lines: Vec<String> = self.commands.iter().map(|words| words.join(" ")).collect();
         format!("{}: {}", self.reduction, lines.join(" && "))
     }
 
-    /// Does the shard with this number, of so many, do it. By its name, so that all shards agree whatever they are asked to do.
+    /// Does the shard with this number, of so many, do it. By its name, or that of its group, so that all shards agree whatever they are asked to do.
     pub fn is_of(&self, shard: Shard) -> bool {
-        let digest = self.key().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| {
+        let name = self.group.clone().unwrap_or_else(|| self.key());
+        let digest = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| {
             (digest ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         });
         // The low bits of this digest follow the last letters too closely.
@@ -98,6 +106,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Is each of its numbers one that can be kept.
+    pub fn is_finite(&self) -> bool {
+        self.numbers.values().chain(self.samples.values().flatten()).all(|number| number.is_finite())
+    }
+
     /// Of what the host does not permit.
     pub fn unavailable() -> Outcome {
         let numbers = BTreeMap::from([(UNAVAILABLE.to_string(), 1.0)]);
@@ -121,6 +134,28 @@ mod tests {
             assert_eq!(sizes.iter().sum::<usize>(), cells.len());
             assert!(sizes.iter().all(|&size| size > cells.len() / of as usize / 3), "{sizes:?}");
         }
+    }
+
+    #[test]
+    fn cells_of_a_group_are_of_one_shard() {
+        for at in 0..50 {
+            let [one, other] = ["", "--profile pep"].map(|flags| {
+                let line = format!("bench richards --seed {at} {flags}");
+                Cell::timed(Reduction::Times, &[&line], 1.0).beside(format!("richards {at}"))
+            });
+            assert_ne!(one.key(), other.key());
+            for shard in (1..=4).map(|number| Shard { number, of: 4 }) {
+                assert_eq!(one.is_of(shard), other.is_of(shard), "{at}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_outcome_with_a_number_that_is_not_finite_is_known() {
+        let mut outcome = Outcome::unavailable();
+        assert!(outcome.is_finite());
+        outcome.samples.insert("times".into(), vec![1.0, f64::NAN]);
+        assert!(!outcome.is_finite());
     }
 
     #[test]

@@ -27,7 +27,6 @@ pub fn report(experiments: &[&Experiment], plan: &Plan, stored: &Stored, command
         });
     }
     let plane = catalogue::plane(plan, &results);
-    results.take_missing();
     let Header { build, began, machine, .. } = stored.header.clone();
     let seconds = stored.cells.values().map(|cell| cell.seconds).sum();
     let (mode, command) = (plan.mode.to_string(), command.to_string());
@@ -41,7 +40,6 @@ pub fn report(experiments: &[&Experiment], plan: &Plan, stored: &Stored, command
 
 fn conclude(of: &Experiment, plan: &Plan, results: &Results<'_>) -> model::Experiment {
     let mut findings = Findings::default();
-    results.take_missing();
     (of.conclude)(plan, results, &mut findings);
     let Findings { checks, figures } = findings;
     let (checks, verdict, because) = checks.finish();
@@ -57,13 +55,58 @@ fn conclude(of: &Experiment, plan: &Plan, results: &Results<'_>) -> model::Exper
         checks,
         figures,
         failures: failures.collect(),
-        command: format!("holloway experiment run {} --{}{}", of.id, plan.mode, seed(plan)),
+        command: format!("holloway experiment run {}{}", of.id, flags(plan)),
         seconds: keys.iter().map(|key| results.seconds(key)).sum(),
         cells: keys,
     }
 }
 
-/// The flag, where it is needed.
-pub fn seed(plan: &Plan) -> String {
-    if plan.seed == 0 { String::new() } else { format!(" --seed {}", plan.seed) }
+/// The command that makes the report of these experiments.
+pub fn command(experiments: &[&Experiment], plan: &Plan) -> String {
+    let mut words = vec!["holloway reproduce"];
+    let all: Vec<&Experiment> = catalogue::experiments().collect();
+    for paper in PAPERS.iter().filter(|_| experiments.len() < all.len()) {
+        let of_paper = |of: &&&Experiment| of.paper() == paper;
+        let own: Vec<&str> = experiments.iter().filter(of_paper).map(|of| of.id).collect();
+        match own.len() == all.iter().filter(of_paper).count() {
+            true => words.push(paper.id),
+            false => words.extend(own),
+        }
+    }
+    words.join(" ") + &flags(plan)
+}
+
+/// The flags of a plan, where they are needed.
+fn flags(plan: &Plan) -> String {
+    let mut flags = format!(" --{}", plan.mode);
+    if plan.seed != 0 {
+        flags += &format!(" --seed {}", plan.seed);
+    }
+    if let Some(programs) = &plan.programs {
+        flags += &format!(" --programs {}", programs.join(","));
+    }
+    if let Some(trials) = plan.trials {
+        flags += &format!(" --trials {trials}");
+    }
+    flags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Mode;
+
+    #[test]
+    fn a_report_says_how_it_is_made_again() {
+        let of = |name: &str, plan: &Plan| command(&catalogue::select(name).expect("it is one"), plan);
+        let quick = Plan::new(Mode::Quick);
+        assert_eq!(of("all", &quick), "holloway reproduce --quick");
+        assert_eq!(of("pmu", &quick), "holloway reproduce pmu --quick");
+        let some =
+            Plan { seed: 3, programs: Some(vec!["cd".into(), "json".into()]), trials: Some(5), ..quick };
+        assert_eq!(
+            of("pep-fig6", &some),
+            "holloway reproduce pep-fig6 --quick --seed 3 --programs cd,json --trials 5"
+        );
+    }
 }

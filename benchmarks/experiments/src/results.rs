@@ -4,41 +4,27 @@ use crate::cell::{Cell, Outcome};
 use crate::report::model::{Measured, Unit};
 use crate::store::Cells;
 use holloway_benchmarks::against::statistics::{Interval, LogRatio, geometric_mean};
-use std::collections::BTreeSet;
-use std::sync::Mutex;
 
 /// The results of a store.
 #[derive(Debug)]
 pub struct Results<'a> {
     cells: &'a Cells,
-    /// Of the experiment that is being concluded: what was asked for and is not there, or failed.
-    missing: Mutex<BTreeSet<String>>,
 }
 
 impl<'a> Results<'a> {
     /// Those of a store.
     pub fn new(cells: &'a Cells) -> Results<'a> {
-        Results { cells, missing: Mutex::default() }
+        Results { cells }
     }
 
     /// What the cell came to, if it did.
     pub fn outcome(&self, cell: &Cell) -> Option<&'a Outcome> {
-        let key = cell.key();
-        let found = self.cells.get(&key).and_then(|result| result.outcome.as_ref());
-        if found.is_none() {
-            self.missing.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(key);
-        }
-        found
+        self.cells.get(&cell.key())?.outcome.as_ref()
     }
 
     /// A number that it came to.
     pub fn number(&self, cell: &Cell, name: &str) -> Option<f64> {
         self.outcome(cell)?.numbers.get(name).copied()
-    }
-
-    /// Cells that were asked for and have no outcome, since the last time.
-    pub fn take_missing(&self) -> BTreeSet<String> {
-        std::mem::take(&mut *self.missing.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 
     /// Why a cell failed; nothing if it was not done.
@@ -102,7 +88,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
     Some((low + high) / 2.0)
 }
 
-/// A share of 0 to 1 in percent, without an interval.
+/// A number without an interval.
 pub fn exactly(value: f64, unit: Unit) -> Measured {
     Measured { value, interval: None, unit }
 }

@@ -6,8 +6,8 @@
 //!
 //! **A shape** is what a person sees in the figure: an order, a trend. It holds or it does not.
 //!
-//! **An experiment** is as good as the worst of its checks. A number that misses its bound makes it *shape only* if it has a shape that
-//! holds, and else *not reproduced*.
+//! **An experiment** is as good as the worst of its checks. A number that misses its bound makes it *shape only* if it has shapes and
+//! all of them hold, and else *not reproduced*.
 
 use crate::report::model::{Check, Measured, Unit, Verdict};
 
@@ -51,11 +51,13 @@ impl Bound {
     }
 
     /// In words: the bound, and half of how long an interval may be.
-    pub fn text(&self, unit: Unit) -> String {
+    /// Of what was not measured the unit is not known.
+    pub fn text(&self, unit: Option<Unit>) -> String {
         let words = if self.side == Side::AtMost { "at most" } else { "at least" };
-        let bound = format!("{words} {}", shown(self.limit, unit));
+        let number = |value: f64| unit.map_or(value.to_string(), |unit| shown(value, unit));
+        let bound = format!("{words} {}", number(self.limit));
         match self.resolution.is_finite() {
-            true => format!("{bound}, known to ±{}", shown(self.resolution, unit)),
+            true => format!("{bound}, known to ±{}", number(self.resolution)),
             false => bound,
         }
     }
@@ -69,7 +71,11 @@ impl Bound {
 
     /// How the number stands to it.
     pub fn judge(&self, measured: &Measured) -> Standing {
-        let (low, high) = measured.interval.unwrap_or((measured.value, measured.value));
+        // Without an interval, of what must be known to a distance, nothing is known: there was but one round.
+        let whole = (f64::NEG_INFINITY, f64::INFINITY);
+        let exact = (measured.value, measured.value);
+        let unknown = if self.resolution.is_finite() { whole } else { exact };
+        let (low, high) = measured.interval.unwrap_or(unknown);
         let (best, worst) = if self.side == Side::AtMost { (low, high) } else { (high, low) };
         let is_open = self.keeps(best, self.limit) != self.keeps(worst, self.limit);
         let is_wide = (high - low) / 2.0 > self.resolution;
@@ -127,7 +133,7 @@ pub struct Checks {
 impl Checks {
     /// A number against the paper's. Nothing was measured if it is not there.
     pub fn number(&mut self, what: &str, paper: &str, bound: Bound, measured: Option<Measured>) {
-        let target = bound.text(measured.map_or(Unit::Percent, |measured| measured.unit));
+        let target = bound.text(measured.map(|measured| measured.unit));
         let kind = measured.as_ref().map_or(Kind::Missing, |measured| Kind::Number(bound.judge(measured)));
         let shown = match (&measured, &kind) {
             (Some(measured), Kind::Number(Standing::Unclear)) => {
@@ -136,6 +142,8 @@ impl Checks {
             (Some(measured), _) => shown(measured.value, measured.unit),
             (None, _) => "not measured".into(),
         };
+        // JSON has no other numbers.
+        let measured = measured.filter(|of| of.value.is_finite());
         self.push(what, paper, &target, measured, shown, kind);
     }
 
@@ -268,7 +276,10 @@ mod tests {
         assert_eq!(bound.judge(&measured(0.5, 1.1).unwrap()), Standing::Unclear);
         assert_eq!(verdict(bound, measured(f64::NAN, 0.0), None), Verdict::NotReproduced);
         assert_eq!(verdict(bound, None, Some(true)), Verdict::Missing);
-        assert_eq!(bound.text(Unit::Percent), "at most 1.20 %, known to ±1.00 %");
+        // One round: no interval.
+        assert_eq!(verdict(bound, measured(0.5, 0.0), Some(true)), Verdict::ShapeOnly);
+        assert_eq!(bound.text(Some(Unit::Percent)), "at most 1.20 %, known to ±1.00 %");
+        assert_eq!(bound.text(None), "at most 1.2, known to ±1");
     }
 
     #[test]

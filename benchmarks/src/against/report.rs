@@ -165,7 +165,7 @@ mod tests {
 program         size  ours ms                A/A   a ms             ours/a    b ms  ours/b
 bounce          1500    2.000  1.00 [1.00, 1.00]  1.000  2.00 [2.00, 2.00]  FAILED       -
 cd               100    3.000               1.00  6.000               0.50   6.000    0.50
-geometric mean                 1.00 [1.00, 1.00]         1.00 [1.00, 1.00]            0.50
+geometric mean                              1.00                      1.00            0.50
 
 Times are the first iteration of a fresh process, over 2 rounds; ratios below 1: ours is faster. In brackets: 95 % intervals.
 A/A is ours against itself, from 1.00 to 1.00 here: differences of that size are noise.

@@ -103,7 +103,9 @@ pub fn geometric_mean(ratios: &[&LogRatio]) -> Option<LogRatio> {
     let replicates =
         (0..REPLICATES).map(|index| mean(&mut ratios.iter().map(|ratio| ratio.replicates[index])));
     let replicates = replicates.collect();
-    let freedom = ratios.iter().map(|ratio| ratio.freedom).sum();
+    // How far off a program is that was measured once, nobody knows.
+    let is_known = ratios.iter().all(|ratio| ratio.freedom > 0);
+    let freedom = if is_known { ratios.iter().map(|ratio| ratio.freedom).sum() } else { 0 };
     Some(LogRatio { value: mean(&mut ratios.iter().map(|ratio| ratio.value)), replicates, freedom })
 }
 

@@ -29,7 +29,7 @@ pub struct RefTy {
 }
 
 impl Ty {
-    /// The type of values of a bytecode type. Classes that nothing extends are exact.
+    /// The type of values of a bytecode type. It is never exact: whether anything extends a class is the hierarchy's to say.
     pub fn of(ty: Type) -> Ty {
         match ty {
             Type::Int => Ty::Int,

@@ -12,6 +12,11 @@
 //! passed since. To leave at that is right, but the interpreter takes the branch again; so where edges are counted, other checks
 //! do not leave at states of objects.
 //!
+//! Where a guard fails, things may stand otherwise than behind it, and its state says how they do there: that an object which is only described
+//! is null, for one. A guard may leave at an earlier state, but nothing leaves at that of a guard.
+//!
+//! A state of several places that would leave at different ones is left at itself: of one place, the other may know nothing.
+//!
 //! What an exit says about an assumption (which one was wrong) stays that of its own state.
 
 use crate::ir::{BlockId, Op, Reason, Region, Shape, StateId, StateKind, Terminator, Value};
@@ -19,6 +24,8 @@ use crate::ir::{BlockId, Op, Reason, Region, Shape, StateId, StateKind, Terminat
 /// For each frame state the one at which to leave in its stead.
 pub struct Sharing {
     instead: Vec<StateId>,
+    /// The states that were met.
+    met: Vec<bool>,
     /// The blocks of states that others give way to.
     blocks: Vec<BlockId>,
     /// Executions of edges are counted.
@@ -43,7 +50,8 @@ impl Sharing {
     pub fn of(region: &Region, shape: &Shape, counts_edges: bool) -> Sharing {
         let instead = (0..region.states.len() as u32).map(StateId).collect();
         let blocks = vec![Region::ENTRY; region.states.len()];
-        let mut sharing = Sharing { instead, blocks, counts_edges };
+        let met = vec![false; region.states.len()];
+        let mut sharing = Sharing { instead, met, blocks, counts_edges };
         let mut ends: Vec<Since> = vec![Since::default(); region.blocks.len()];
         for &block in shape.graph.reverse_postorder() {
             let mut before = shape.graph.predecessors(block);
@@ -76,7 +84,8 @@ impl Sharing {
             if let Some(state) = node.state
                 && (node.op.is_check() || makes)
             {
-                self.meet(region, block, state, since, kept);
+                let lasts = !matches!(node.op, Op::Guard(..));
+                self.meet(region, block, (state, lasts), since, kept);
             }
             match node.op {
                 Op::Yieldpoint(crate::ir::YieldKind::Header) => {
@@ -93,24 +102,35 @@ impl Sharing {
             }
         }
         if let Terminator::Deopt(_, state) = region.block(block).end {
-            self.meet(region, block, state, since, kept);
+            self.meet(region, block, (state, true), since, kept);
         }
     }
 
-    /// A state is met: it gives way to that since which nothing happened, or is the next one to which others give way.
-    fn meet(&mut self, region: &Region, block: BlockId, state: StateId, since: &mut Since, kept: usize) {
+    /// A state is met: it gives way to that since which nothing happened, or is the next one to which others give way, if it lasts.
+    fn meet(
+        &mut self,
+        region: &Region,
+        block: BlockId,
+        (state, lasts): (StateId, bool),
+        since: &mut Since,
+        kept: usize,
+    ) {
         if region.state(state).kind != StateKind::Before {
             return;
         }
-        match since.state {
-            Some(earlier) if only_in_first(region, earlier, state, kept) <= kept => {
-                self.instead[state.index()] = earlier;
-            }
+        let found = match since.state {
+            Some(earlier) if only_in_first(region, earlier, state, kept) <= kept => earlier,
             _ => {
-                self.blocks[state.index()] = block;
-                *since = Since { state: Some(state), made: Vec::new() };
+                if lasts {
+                    self.blocks[state.index()] = block;
+                    *since = Since { state: Some(state), made: Vec::new() };
+                }
+                state
             }
-        }
+        };
+        let is_known = std::mem::replace(&mut self.met[state.index()], true);
+        let instead = &mut self.instead[state.index()];
+        *instead = if is_known && *instead != found { state } else { found };
     }
 }
 

@@ -408,7 +408,6 @@ impl Lowering<'_, '_> {
         // The first words differ most of the time. A text of one to eight bytes is one word, zero behind its end; an empty text
         // may have none.
         let (first_words, compare) = (self.new_block(), self.new_block());
-        let no = self.constant(types::I8, 0);
         let empty = self.builder.ins().icmp_imm_s(IntCC::Equal, n, 0);
         self.builder.ins().brif(empty, compare, &[], first_words, &[]);
         self.switch_to(first_words);
@@ -418,10 +417,9 @@ impl Lowering<'_, '_> {
             self.builder.ins().load(types::I64, flags, y, elements),
         );
         let longer = self.new_block();
-        let no_here = self.constant(types::I8, 0);
+        let no = self.constant(types::I8, 0);
         let other_text = self.builder.ins().icmp(IntCC::NotEqual, p, q);
-        self.builder.ins().brif(other_text, join, &[no_here.into()], longer, &[]);
-        let _ = no;
+        self.builder.ins().brif(other_text, join, &[no.into()], longer, &[]);
         self.switch_to(longer);
         let yes = self.constant(types::I8, 1);
         let long = self.builder.ins().icmp_imm_u(IntCC::UnsignedGreaterThan, n, 8);

@@ -51,11 +51,6 @@ impl Copies {
         }
     }
 
-    /// How many groups were copied.
-    pub fn count(&self) -> u32 {
-        self.count
-    }
-
     /// The copy of a block.
     pub fn of(&self, block: BlockId) -> Option<BlockId> {
         self.blocks.get(block.index()).copied().flatten()
@@ -90,7 +85,7 @@ impl Copies {
             let original = region.block(block).clone();
             for &value in &original.nodes {
                 let node = region.node(value).clone();
-                let state = node.state.map(|state| rename_state(region, state, &mut states, &map));
+                let state = node.state.map(|state| copied_state(region, state, &mut states, &map));
                 let copied = &mut region.nodes[map(value).index()];
                 copied.args.iter_mut().for_each(|arg| *arg = map(*arg));
                 copied.state = state;
@@ -98,7 +93,7 @@ impl Copies {
             let mut end = original.end;
             end.values_mut(|value| *value = map(*value));
             if let Terminator::Deopt(_, state) = &mut end {
-                *state = rename_state(region, *state, &mut states, &map);
+                *state = copied_state(region, *state, &mut states, &map);
             }
             for target in end.targets_mut() {
                 if let Some(inside) = self.of(target.block)
@@ -196,6 +191,23 @@ fn every_use(region: &Region, block: BlockId, mut with: impl FnMut(Value)) {
         frame.registers.iter().for_each(|&(_, value)| with(value));
     }
     block.end.values(with);
+}
+
+/// The state of a copy: a new one even if it names the same values, for what leads to a copy is another way, and other states may be known there.
+fn copied_state(
+    region: &mut Region,
+    state: StateId,
+    known: &mut Map<StateId, StateId>,
+    map: &impl Fn(Value) -> Value,
+) -> StateId {
+    let renamed = rename_state(region, state, known, map);
+    if renamed != state {
+        return renamed;
+    }
+    let copy = region.state(state).clone();
+    let copy = region.add_state(copy);
+    known.insert(state, copy);
+    copy
 }
 
 /// A state with other values in all of its frames; the same one if none is another.

@@ -52,11 +52,6 @@ impl Renames {
         value
     }
 
-    /// Was anything set.
-    pub fn is_changed(&self) -> bool {
-        self.changed
-    }
-
     /// Replaces every use in the region.
     pub fn apply(&self, region: &mut Region) {
         if self.changed {
@@ -122,14 +117,6 @@ impl Places {
     /// The block that a node is in.
     pub fn block(&self, value: Value) -> Option<BlockId> {
         self.get(value).map(|point| point.block)
-    }
-
-    /// Notes that a node is now at this place.
-    pub fn set(&mut self, value: Value, point: Point) {
-        if self.places.len() <= value.index() {
-            self.places.resize(value.index() + 1, None);
-        }
-        self.places[value.index()] = Some(point);
     }
 
     /// Is the value there, and the same, at the beginning of `block` whichever way one comes in: it is defined in a

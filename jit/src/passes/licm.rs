@@ -5,7 +5,7 @@
 //! * *Pure operations* move if their operands are from outside. If an operand is not by itself good (a divisor that
 //!   may be zero but for a branch in the loop), it must be proved good before the loop.
 //! * *Loads* move if nothing in the loop writes the location. Their operands vouch for their safety; references only move if they are
-//!   loaded in every round. Yieldpoints do not count as writing: if other threads ran in one, compiled code is left.
+//!   loaded in every round, and those that cannot be null by their type only if that holds whatever way the loop is left. Yieldpoints do not count as writing: if other threads ran in one, compiled code is left.
 //! * *Checks* move with the frame state of the loop's beginning: if one fails before the loop, the interpreter executes
 //!   the loop itself, and raises the error where it belongs. So it is always right to move one. It is good if it would be
 //!   executed in the first round anyway. If it is executed in each round but perhaps not before the loop is left, or is
@@ -84,6 +84,8 @@ struct Present {
     latches: Vec<BlockId>,
     /// Where it is left, but for ways that are never taken.
     exits: Vec<BlockId>,
+    /// Where it is left, these ways included.
+    all_exits: Vec<BlockId>,
     /// Something in it may write any memory.
     writes_all: bool,
     /// The locations that are written in it.
@@ -142,14 +144,16 @@ impl<'a> Motion<'a> {
         let is_rare = |block: BlockId| {
             region.block(block).cold || matches!(region.block(block).end, Terminator::Deopt(..))
         };
-        let exits = loops.exits(graph, id).into_iter().filter(|&edge| !is_rare(graph.target(edge)));
+        let all_exits = loops.exits(graph, id);
+        let exits = all_exits.iter().filter(|&&edge| !is_rare(graph.target(edge)));
         let mut present = Present {
             id,
             preheader,
             state: None,
             speculate: false,
             latches: natural.back_edges.iter().map(|&edge| graph.source(edge)).collect(),
-            exits: exits.map(|edge| graph.source(edge)).collect(),
+            exits: exits.map(|&edge| graph.source(edge)).collect(),
+            all_exits: all_exits.iter().map(|&edge| graph.source(edge)).collect(),
             writes_all: false,
             writes: Vec::new(),
         };
@@ -204,11 +208,17 @@ impl<'a> Motion<'a> {
                 |&other: &LocationId| self.locations.may_alias(self.region, location, other, |_| false);
             let stays = present.writes_all || present.writes.iter().any(written);
             // A reference that is loaded only on some way may be no reference at all on another: a field of a variant that the
-            // object is not, or one that is not set yet. What depends on it would follow it out of the loop.
+            // object is not, or one that is not set yet. What depends on it would follow it out of the loop; and what was never taken may be
+            // taken next, so where null is none of its values, that counts as a way, too.
             let dominates = |&other: &BlockId| self.shape.dominators.dominates(block, other);
-            let certain = || present.latches.iter().chain(&present.exits).all(dominates);
-            (!stays && (!node.ty.is_ref() || certain()) && self.is_good_before(present, node))
-                .then_some(there)
+            let is_certain = match node.ty.reference() {
+                None => true,
+                Some(of) => {
+                    let exits = if of.nullable { &present.exits } else { &present.all_exits };
+                    present.latches.iter().chain(exits).all(dominates)
+                }
+            };
+            (!stays && is_certain && self.is_good_before(present, node)).then_some(there)
         } else if op.is_check() {
             let state = present.state?;
             let dominates = |&other: &BlockId| self.shape.dominators.dominates(block, other);

@@ -14,6 +14,7 @@ use holloway_jit::ir::{
     Alias, Arith, BlockId, Cond, ElementKind, FloatArith, FloatUnary, Op, Reason, Region, StateId, StateKind,
     Target, Terminator, Value, YieldKind,
 };
+use holloway_jit::lower::sharing::Sharing;
 use std::collections::BTreeMap;
 
 /// How an execution ended.
@@ -44,6 +45,8 @@ pub struct Execution<'m, 'a> {
     pub values: Vec<Option<Datum>>,
     /// Leave when the machine's events say so.
     pub leaves: bool,
+    /// At which states checks leave, if not at their own.
+    pub sharing: Option<Sharing>,
     pub most_steps: u64,
 }
 
@@ -139,6 +142,7 @@ impl Execution<'_, '_> {
     }
 
     fn leave(&mut self, reason: Reason, state: StateId, after: bool) -> Outcome {
+        let state = self.sharing.as_ref().map_or(state, |sharing| sharing.of_exit(state, reason));
         let state = self.region.state(state);
         assert!(state.caller.is_none());
         assert_eq!(matches!(state.kind, StateKind::During(_)), after && reason == Reason::Invalid);

@@ -91,12 +91,12 @@ pub fn credit(graph: &mut CallGraph, paths: &[SampledPath], scale: Scale) -> Res
     let (numerator, denominator) = match scale {
         Scale::Known { numerator, denominator } => (numerator, denominator),
         // An edge that is inlined in one place and called in another is sampled by itself only in part.
-        Scale::Estimated => called
-            .iter()
-            .filter(|&(edge, _)| !inlined.contains_key(edge))
-            .fold((0, 0), |(samples, passed), (&edge, &count)| {
-                (samples + graph.weight(edge), passed + count)
-            }),
+        Scale::Estimated => called.iter().filter(|&(edge, _)| !inlined.contains_key(edge)).fold(
+            (0u64, 0u64),
+            |(samples, passed), (&edge, &count)| {
+                (samples.saturating_add(graph.weight(edge)), passed.saturating_add(count))
+            },
+        ),
     };
     if numerator == 0 || denominator == 0 {
         return Err(NoScale);

@@ -181,14 +181,6 @@ impl CallGraph {
         }
     }
 
-    /// What came on top of an earlier state of the same graph: the calls of a window of time. Weights that have become smaller
-    /// are 0.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        let later = |(&edge, &weight): (&CallEdge, &u64)| (edge, weight.saturating_sub(earlier.weight(edge)));
-        self.weights.iter().map(later).collect()
-    }
-
     /// Keeps a share of each weight, rounded down, and forgets the edges that reach zero.
     pub fn decay(&mut self, keep: Share) {
         self.total = 0;

@@ -257,12 +257,6 @@ impl Policy {
             Reason::MakesObjects { limit }
         }
     }
-
-    /// Decides about all targets of a call, in the order given. At most two get a guard under the new policy.
-    #[must_use]
-    pub fn decide_site(&self, candidates: &[Candidate]) -> Vec<Decision> {
-        candidates.iter().map(|candidate| self.decide(candidate)).collect()
-    }
 }
 
 /// Whether a part is less than a share of the whole.

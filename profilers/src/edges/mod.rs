@@ -85,30 +85,9 @@ impl EdgeProfile {
         }
     }
 
-    /// What came on top of an earlier state of the same profile: the profile of a window of time. Counts that have
-    /// become smaller are 0.
-    #[must_use]
-    pub fn since(&self, earlier: &Self) -> Self {
-        let mut later = self.clone();
-        for (&branch, arms) in &mut later.branches {
-            arms.iter_mut()
-                .zip(earlier.arms(branch))
-                .for_each(|(count, before)| *count = count.saturating_sub(*before));
-        }
-        later
-    }
-
     /// Forgets other branches.
     pub fn retain(&mut self, is_kept: impl Fn(BranchId) -> bool) {
         self.branches.retain(|&branch, _| is_kept(branch));
-    }
-
-    /// Counts divided by two, rounded up so that what was seen stays seen: so that old behaviour is forgotten.
-    #[must_use]
-    pub fn halved(&self) -> Self {
-        let mut half = self.clone();
-        half.branches.values_mut().flatten().for_each(|count| *count = count.div_ceil(2));
-        half
     }
 
     /// The profile with each branch's arms in reverse: a bias p becomes 1 - p, the first case of a switch becomes its

@@ -126,13 +126,23 @@ impl Targets {
         for block in blocks(flow) {
             let start = targets.list.len();
             targets.starts.push(start);
-            for (&target, &count) in flow.successors(block).iter().zip(&mut counts) {
-                match targets.list[start..].iter_mut().find(|known| known.0 == target) {
-                    Some(known) => known.1 = known.1.saturating_add(count),
-                    None => targets.list.push((target, count)),
+            let successors = flow.successors(block);
+            targets
+                .list
+                .extend(successors.iter().copied().zip(counts.by_ref().copied().take(successors.len())));
+            targets.list[start..].sort_unstable();
+            // Those of the same target are neighbours now.
+            let mut last = start;
+            for next in start + 1..targets.list.len() {
+                let (target, count) = targets.list[next];
+                if targets.list[last].0 == target {
+                    targets.list[last].1 = targets.list[last].1.saturating_add(count);
+                } else {
+                    last += 1;
+                    targets.list[last] = (target, count);
                 }
             }
-            targets.list[start..].sort_unstable();
+            targets.list.truncate(targets.list.len().min(last + 1));
         }
         targets.starts.push(targets.list.len());
         targets

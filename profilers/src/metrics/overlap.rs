@@ -51,14 +51,16 @@ pub fn relative_overlap(
             Unsampled::AsIn(other) if other.executions(branch) > 0 => Some(other),
             Unsampled::AsIn(_) | Unsampled::Even => None,
         };
+        let guessed = guess.map(|profile| (profile.arms(branch), profile.executions(branch)));
         // An arm that one side has never seen counts as well.
-        let ways = arms.len().max(guess.map_or(0, |profile| profile.arms(branch).len()));
+        let ways = arms.len().max(guessed.map_or(0, |(arms, _)| arms.len()));
+        let even = 1.0 / ways as f64;
         let mut difference = 0.0;
-        for arm in (0..ways).map(Arm::new) {
-            let outcome = BranchArm { branch, arm };
-            let even = 1.0 / ways as f64;
-            let estimated = guess.map_or(even, |profile| profile.share(outcome).unwrap_or(even));
-            difference += (actual.share(outcome).unwrap_or(0.0) - estimated).abs();
+        for arm in 0..ways {
+            let share = |arms: &[u64], all: u64| arms.get(arm).copied().unwrap_or(0) as f64 / all as f64;
+            // Whoever guesses has seen the branch.
+            let estimated = guessed.map_or(even, |(arms, all)| share(arms, all));
+            difference += (share(arms, here) - estimated).abs();
         }
         score += here as f64 * (1.0 - difference / 2.0);
         executions += here;

@@ -119,6 +119,12 @@ impl Schedule {
         Decision { takes, switch }
     }
 
+    /// An opportunity of the client at this position where no thread can be switched: the control word, and a switch that is due, wait for the next
+    /// yieldpoint.
+    pub fn opportunity_of(&mut self, client: usize) -> Verdict {
+        self.clients[client].1.opportunity()
+    }
+
     /// How many of the next opportunities need nobody's attention: in the state [`Word::Calls`], if one window is open. Whoever
     /// lets them pass says so to [`Schedule::skip`] before the next yieldpoint that does get attention.
     #[must_use]

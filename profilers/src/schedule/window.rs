@@ -238,19 +238,19 @@ impl Counts {
     /// Ticks that found the window open.
     #[must_use]
     pub fn overruns(&self) -> u64 {
-        self.ignored + self.restarted + self.cancelled
+        self.ignored.saturating_add(self.restarted).saturating_add(self.cancelled)
     }
 
-    /// Adds what another thread counted.
+    /// Adds what another thread counted, up to the largest number that there is.
     pub fn merge(&mut self, other: &Self) {
         let Self { ticks, windows, taken, skipped, ignored, restarted, cancelled } = other;
-        self.ticks += ticks;
-        self.windows += windows;
-        self.taken += taken;
-        self.skipped += skipped;
-        self.ignored += ignored;
-        self.restarted += restarted;
-        self.cancelled += cancelled;
+        self.ticks = self.ticks.saturating_add(*ticks);
+        self.windows = self.windows.saturating_add(*windows);
+        self.taken = self.taken.saturating_add(*taken);
+        self.skipped = self.skipped.saturating_add(*skipped);
+        self.ignored = self.ignored.saturating_add(*ignored);
+        self.restarted = self.restarted.saturating_add(*restarted);
+        self.cancelled = self.cancelled.saturating_add(*cancelled);
     }
 }
 

@@ -1,6 +1,7 @@
 //! A cell, done: its commands as processes of this binary, one after the other, in a folder of their own.
 //!
 //! A child ends with its parent, whatever ends that: it reads its standard input, which the parent holds open, and leaves when that ends.
+//! Ctrl-C is for the parent alone: a child is in a process group of its own, or it would end first, and look as if it had failed.
 
 use crate::report::EXIT_PROGRAM;
 use holloway_experiments::cell::{Cell, Outcome, RESULT};
@@ -8,8 +9,10 @@ use holloway_experiments::reduce::Output;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Children have this in their environment.
@@ -46,11 +49,20 @@ pub enum Failure {
 struct Scratch(PathBuf);
 
 impl Scratch {
-    fn new(below: &Path, number: usize) -> std::io::Result<Scratch> {
+    /// A new one, which nobody had before.
+    fn new(below: &Path) -> std::io::Result<Scratch> {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let path = below.join(format!("cell-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&path)?;
+        std::fs::create_dir(&path)?;
         Ok(Scratch(path))
     }
+}
+
+/// Is a folder of this name one that a cell had.
+pub fn is_scratch(name: &str) -> bool {
+    let numbers = name.strip_prefix("cell-").and_then(|rest| rest.split_once('-'));
+    numbers.is_some_and(|(process, number)| process.parse::<u32>().is_ok() && number.parse::<usize>().is_ok())
 }
 
 impl Drop for Scratch {
@@ -60,16 +72,15 @@ impl Drop for Scratch {
     }
 }
 
-/// Does the cell; `number` tells those apart that are done at once.
-pub fn perform(
-    cell: &Cell,
-    store: &Path,
-    number: usize,
-    is_stopped: &dyn Fn() -> bool,
-) -> Result<Outcome, Failure> {
-    let cannot =
-        |error: std::io::Error| Failure::Impossible(format!("cannot write to {}: {error}", store.display()));
-    let scratch = Scratch::new(store, number).map_err(cannot)?;
+/// Does the cell.
+pub fn perform(cell: &Cell, store: &Path, is_stopped: &dyn Fn() -> bool) -> Result<Outcome, Failure> {
+    let cannot_do = |what: &'static str| {
+        move |error: std::io::Error| {
+            Failure::Impossible(format!("cannot {what} {}: {error}", store.display()))
+        }
+    };
+    let (cannot, cannot_read) = (cannot_do("write to"), cannot_do("read what a process left in"));
+    let scratch = Scratch::new(store).map_err(&cannot)?;
     let start = Instant::now();
     let (printed, said) = (scratch.0.join("printed"), scratch.0.join("said"));
     for words in &cell.commands {
@@ -77,15 +88,21 @@ pub fn perform(
         let binary = std::env::current_exe()
             .map_err(|error| Failure::Impossible(format!("where is this binary: {error}")))?;
         let mut command = Command::new(binary);
-        command.args(arguments).env(MARK, "1").env("NO_COLOR", "1").stdin(Stdio::piped());
-        command.stdout(File::create(&printed).map_err(cannot)?).stderr(File::create(&said).map_err(cannot)?);
+        command.args(arguments).env(MARK, "1").env("NO_COLOR", "1").stdin(Stdio::piped()).process_group(0);
+        command
+            .stdout(File::create(&printed).map_err(&cannot)?)
+            .stderr(File::create(&said).map_err(&cannot)?);
         let child = command
             .spawn()
             .map_err(|error| Failure::Impossible(format!("cannot start a process: {error}")))?;
         let status = wait(child, start + cell.limit, is_stopped)?;
         if let Some(why) = status {
-            let words = text(&said).map_err(cannot)?;
-            let printed = text(&printed).map_err(cannot)?;
+            // Whoever ends this process may end the child as well: that is no result.
+            if is_stopped() {
+                return Err(Failure::Stopped);
+            }
+            let words = text(&said).map_err(&cannot_read)?;
+            let printed = text(&printed).map_err(&cannot_read)?;
             if cell.refusal.is_some_and(|refusal| words.contains(refusal) || printed.contains(refusal)) {
                 return Ok(Outcome::unavailable());
             }
@@ -94,8 +111,8 @@ pub fn perform(
         }
     }
     let result = scratch.0.join(RESULT.trim_start_matches('@'));
-    let result = text(if result.exists() { &result } else { &printed }).map_err(cannot)?;
-    let output = Output { result, errors: text(&said).map_err(cannot)? };
+    let result = text(if result.exists() { &result } else { &printed }).map_err(&cannot_read)?;
+    let output = Output { result, errors: text(&said).map_err(&cannot_read)? };
     cell.reduction.reduce(&output).map_err(Failure::Failed)
 }
 

@@ -6,7 +6,7 @@ use holloway_experiments::catalogue::Experiment;
 use holloway_experiments::plan::Plan;
 use holloway_experiments::report::model::Report;
 use holloway_experiments::report::{html, markdown, numbers};
-use holloway_experiments::reproduction::{report, seed};
+use holloway_experiments::reproduction::{command, report};
 use holloway_experiments::store::Stored;
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub fn prepare(out: &Path) -> Result<(), Stop> {
 }
 
 fn made(experiments: &[&Experiment], plan: &Plan, stored: &Stored) -> Report {
-    report(experiments, plan, stored, &format!("holloway reproduce --{}{}", plan.mode, seed(plan)))
+    report(experiments, plan, stored, &command(experiments, plan))
 }
 
 /// What was found, for the terminal.

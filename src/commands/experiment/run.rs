@@ -3,7 +3,7 @@
 
 use super::Ended;
 use super::arguments::MeasureArguments;
-use super::child::{Failure, perform};
+use super::child::{Failure, is_scratch, perform};
 use crate::interrupt::Interrupt;
 use crate::report::{Stop, bar, say};
 use holloway_experiments::catalogue::{self, Experiment};
@@ -99,18 +99,17 @@ impl Desk<'_> {
     /// Does the cells, so many at once.
     fn work(&self, cells: &[&Cell], workers: usize) {
         let next = AtomicUsize::new(0);
-        let worker = |number: usize| {
+        let worker = || {
             while let Some(&cell) = cells.get(next.fetch_add(1, Ordering::SeqCst)) {
                 if self.is_over() {
                     break;
                 }
-                self.one(cell, number, workers);
+                self.one(cell, workers);
             }
         };
         std::thread::scope(|scope| {
-            for number in 0..workers.min(cells.len()) {
-                let worker = &worker;
-                scope.spawn(move || worker(number));
+            for _ in 0..workers.min(cells.len()) {
+                scope.spawn(worker);
             }
         });
     }
@@ -119,12 +118,16 @@ impl Desk<'_> {
         self.interrupt.was_pressed() || lock(&self.broken).is_some()
     }
 
-    fn one(&self, cell: &Cell, number: usize, workers: usize) {
+    fn one(&self, cell: &Cell, workers: usize) {
         let start = Instant::now();
         let key = cell.key();
         self.bar.set_message(format!("about {} left: {key}", HumanDuration(*lock(&self.left))));
-        let performed = perform(cell, self.folder, number, &|| self.is_over());
+        let performed = perform(cell, self.folder, &|| self.is_over());
         let (outcome, error) = match performed {
+            // JSON has no such numbers: the line could not be read again.
+            Ok(outcome) if !outcome.is_finite() => {
+                (None, Some("a number of its output is not finite".into()))
+            }
             Ok(outcome) => (Some(outcome), None),
             Err(Failure::Failed(why)) => (None, Some(why)),
             Err(Failure::Stopped) => return,
@@ -159,7 +162,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// Folders of cells that were being done when a process was killed. The lock on the store says that nobody uses them.
 fn remove_left_over(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with("cell-") && entry.path().is_dir() {
+        let is_folder = entry.file_type().is_ok_and(|of| of.is_dir());
+        if is_folder && is_scratch(&entry.file_name().to_string_lossy()) {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }

@@ -25,7 +25,7 @@ pub fn read(path: &Path) -> Result<ProfileFile, Stop> {
 
 /// Takes from a profile what another run is to be directed by; `take` says what it lacks.
 pub fn taken<T>(path: &Path, take: impl FnOnce(&ProfileFile) -> Result<T, String>) -> Result<T, Stop> {
-    let file = read(path)?;
+    let file = well_formed(path)?;
     file.check()
         .and_then(|()| take(&file))
         .map_err(|why| Stop::usage(format_args!("{}: {why}", path.display())))
@@ -40,15 +40,21 @@ pub fn named(text: &str) -> Result<(&str, Option<PathBuf>), String> {
     }
 }
 
-/// Reads a profile that is well-formed; of one thread only, if that is asked for.
-pub fn load(path: &Path, thread: Option<ThreadChoice>) -> Result<Profile, Stop> {
+/// Reads a profile that is well-formed.
+fn well_formed(path: &Path) -> Result<ProfileFile, Stop> {
     let file = read(path)?;
-    if let Some(first) = problems(&file).first() {
-        return Err(Stop::usage(format_args!(
+    match problems(&file).first() {
+        None => Ok(file),
+        Some(first) => Err(Stop::usage(format_args!(
             "{} is damaged: {first} (`holloway profile check` lists all that is wrong)",
             path.display()
-        )));
+        ))),
     }
+}
+
+/// Reads a profile that is well-formed; of one thread only, if that is asked for.
+pub fn load(path: &Path, thread: Option<ThreadChoice>) -> Result<Profile, Stop> {
+    let file = well_formed(path)?;
     let profile = Profile::new(file);
     let Some(choice) = thread else { return Ok(profile) };
     let part =

@@ -201,18 +201,15 @@ fn join(sum: &mut ProfileFile, tables: &mut Tables, file: &ProfileFile) -> Names
         }
         branches.push(at);
     }
+    let mut paths_of: BTreeMap<u32, Vec<PathRecord>> = BTreeMap::new();
+    for path in &file.paths {
+        let of_sum = path.branches.iter().map(|&(at, arm)| (branches[at as usize], arm)).collect();
+        paths_of.entry(path.version).or_default().push(PathRecord { branches: of_sum, ..path.clone() });
+    }
     let mut versions = BTreeMap::new();
     let mut taken = Vec::new();
     for version in &file.versions {
-        let paths: Vec<PathRecord> = file
-            .paths
-            .iter()
-            .filter(|path| path.version == version.id)
-            .map(|path| PathRecord {
-                branches: path.branches.iter().map(|&(at, arm)| (branches[at as usize], arm)).collect(),
-                ..path.clone()
-            })
-            .collect();
+        let paths = paths_of.remove(&version.id).unwrap_or_default();
         let fits = |id: u32| {
             paths.iter().all(|path| {
                 let known = tables.paths.get(&(id, path.number));
@@ -225,9 +222,12 @@ fn join(sum: &mut ProfileFile, tables: &mut Tables, file: &ProfileFile) -> Names
                 && fits(known.id)
         });
         let id = same.map(|known| known.id).unwrap_or_else(|| {
-            let next = sum.versions.iter().map(|known| known.id + 1).max().unwrap_or(0);
             // The first file keeps its numbers.
-            if sum.versions.iter().any(|known| known.id == version.id) { next } else { version.id }
+            let is_free = |id: &u32| sum.versions.iter().all(|known| known.id != *id);
+            let next = || sum.versions.iter().map(|known| known.id).max()?.checked_add(1);
+            let free = || next().or_else(|| (0..u32::MAX).find(is_free));
+            // There are never as many versions as numbers.
+            Some(version.id).filter(is_free).or_else(free).unwrap_or(version.id)
         });
         if same.is_none() {
             sum.versions.push(holloway_vm::profiling::file::VersionRecord { id, ..version.clone() });
@@ -350,7 +350,8 @@ fn calls(sum: &mut ProfileFile, files: &[&ProfileFile]) {
         credited.calls = add_calls(all().map(|of| &of.calls[..]));
         for other in all().skip(1) {
             add(&mut credited.weight, other.weight);
-            credited.scale = (credited.scale.0 + other.scale.0, credited.scale.1 + other.scale.1);
+            add(&mut credited.scale.0, other.scale.0);
+            add(&mut credited.scale.1, other.scale.1);
         }
     }
     if let Some(cached) = &mut sum.calls.cached {
@@ -404,7 +405,7 @@ fn traces(sum: &mut ProfileFile, files: &[&ProfileFile], names: &[Names]) {
             };
             let known = paths.entry(key).or_insert_with(new);
             known.weight += path.weight;
-            known.count = known.count.zip(path.count).map(|(a, b)| a + b);
+            known.count = known.count.zip(path.count).map(|(a, b)| a.saturating_add(b));
         }
     }
     traces.runs =

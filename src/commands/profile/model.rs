@@ -75,6 +75,8 @@ pub struct Profile {
     numbers: BTreeMap<(u32, u64), usize>,
     branches: BTreeMap<BranchId, usize>,
     methods: BTreeMap<u32, usize>,
+    /// The methods whose code versions are.
+    versions: BTreeMap<u32, u32>,
 }
 
 impl Profile {
@@ -105,7 +107,8 @@ impl Profile {
         let numbers = file.paths.iter().map(number).collect();
         let branches = file.branches.iter().map(id_of).zip(0..).collect();
         let methods = file.methods.iter().map(|method| method.id).zip(0..).collect();
-        Profile { paths: merged.into_values().collect(), thread: None, numbers, branches, methods, file }
+        let paths = merged.into_values().collect();
+        Profile { paths, thread: None, numbers, branches, methods, versions, file }
     }
 
     /// The name of a method.
@@ -130,7 +133,7 @@ impl Profile {
 
     /// The method whose code a version is.
     pub fn method_of_version(&self, version: u32) -> Option<u32> {
-        self.file.versions.iter().find(|of| of.id == version).map(|of| of.method)
+        self.versions.get(&version).copied()
     }
 
     /// Counts by path instead of by number.

@@ -109,9 +109,15 @@ pub fn run_in(
     (mode.apply)(&mut options);
     options.heap.stress =
         options.heap.stress.and_then(|period| NonZeroU32::new(period.get().max(STRESS_PERIOD)));
-    let outcome = Vm::new(program.clone(), options)?.run();
+    let mut vm = Vm::new(program.clone(), options)?;
+    let outcome = vm.run();
     let bytes = std::mem::take(&mut *output.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()));
-    let described = run::describe(&String::from_utf8_lossy(&bytes), &outcome, true);
+    let mut described = run::describe(&String::from_utf8_lossy(&bytes), &outcome, true);
+    // What is given up stays in the interpreter, and does the same there: nobody would see it.
+    let refused = vm.statistics().tiers.refused;
+    if refused > 0 {
+        described.push(format!("{refused} compilations were given up"));
+    }
     Ok((described, outcome))
 }
 

@@ -15,7 +15,7 @@ use super::queue::Urgency;
 use super::watcher;
 use crate::compiled::library::{ask, ask_again, start};
 use crate::compiled::method_order;
-use crate::compiled::past::{interpreted_profile, past_profile};
+use crate::compiled::past::past_profile;
 use crate::compiled::replayed;
 use crate::compiled::versions::ask_for_counterparts;
 use crate::compiled::{Entry, Level};
@@ -49,7 +49,7 @@ pub(crate) fn counted(vm: &mut Machinery, function: FunctionId, entry: Entry) ->
         // left the code around it. Counters of the interpreter and the model's constants are the same in each replay.
     }
     let body = &vm.program.functions[function.index()];
-    let words = interpreted_words(function, body, &interpreted_profile(vm).of_this_run());
+    let words = interpreted_words(function, body, &vm.code.profile_counters());
     let past = words * vm.compiled.options.constants.interpreter_ns_per_word;
     vm.compiled.statistics.adaptive.decisions += 1;
     match vm.compiled.options.constants.choose(None, past, body.code.len()) {
@@ -100,7 +100,7 @@ pub(crate) fn tick(vm: &mut Machinery) {
         Choice::Wait => adaptive.waits += 1,
         Choice::Compile { level, saves } => {
             let words = saves / vm.compiled.options.constants.interpreter_ns_per_word;
-            ask(vm, sample.function, Entry::Method, level, Urgency::Sampled(words));
+            ask(vm, sample.function, sample.entry, level, Urgency::Sampled(words));
         }
     }
 }
@@ -127,9 +127,9 @@ pub(crate) fn begin(vm: &mut Machinery) {
 
 /// Words that the interpreter executed for all functions, about.
 pub(crate) fn interpreted_words_of_program(vm: &Machinery) -> f64 {
-    let profile = interpreted_profile(vm);
+    let counters = vm.code.profile_counters();
     let functions = vm.program.functions.iter().enumerate();
-    functions.map(|(number, body)| interpreted_words(FunctionId(number as u32), body, &profile)).sum()
+    functions.map(|(number, body)| interpreted_words(FunctionId(number as u32), body, &counters)).sum()
 }
 
 /// What this machine has learned of its program.

@@ -3,8 +3,8 @@
 //! Ticks that find the interpreter say nothing new: its counters know what it did, and have been asked already
 //! ([`super::controller`]).
 
-use crate::compiled::Level;
 use crate::compiled::frames::Position;
+use crate::compiled::{Entry, Level};
 use crate::vm::Machinery;
 use holloway_bytecode::FunctionId;
 
@@ -13,6 +13,8 @@ use holloway_bytecode::FunctionId;
 pub struct Sample {
     /// The method that was compiled, whatever was inlined.
     pub function: FunctionId,
+    /// Where its code is entered: who is in a loop may never come to the method's own code.
+    pub entry: Entry,
     /// How it was compiled.
     pub level: Level,
 }
@@ -21,5 +23,5 @@ pub struct Sample {
 pub(crate) fn sample(vm: &Machinery) -> Option<Sample> {
     let Position::Compiled(_, place) = vm.position else { return None };
     let code = vm.compiled.map().at(place)?;
-    Some(Sample { function: code.function, level: code.level })
+    Some(Sample { function: code.function, entry: code.entry, level: code.level })
 }

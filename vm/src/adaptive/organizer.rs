@@ -55,11 +55,12 @@ impl Organizer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compiled::Entry;
 
     #[test]
     fn samples_decay_and_new_code_starts_from_nothing() {
         let mut organizer = Organizer::new(2);
-        let sample = |level| Sample { function: FunctionId(1), level };
+        let sample = |level| Sample { function: FunctionId(1), entry: Entry::Method, level };
         for n in 1..EPOCH {
             assert_eq!(organizer.add(sample(Level::O0)), n as f64);
         }

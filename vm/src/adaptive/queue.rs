@@ -165,7 +165,7 @@ fn urgency(job: &Job, program: &VerifiedProgram) -> (f64, bool) {
         Urgency::Counted(before) => {
             let function = job.request.function;
             let body = &program.functions[function.index()];
-            let grown = past::interpreted_words(function, body, &job.profile) - before;
+            let grown = past::interpreted_words(function, body, job.profile.counters()) - before;
             (grown, job.since.elapsed() > QUIET && grown < GROWTH * before)
         }
     }

@@ -249,8 +249,6 @@ pub(crate) struct Watcher {
     ticks_of_window: usize,
     /// Windows so far.
     windows: u64,
-    /// All samples of calls up to the beginning of this window.
-    calls_before: CallGraph,
     /// The last window and the one before. Samples of calls are few: those of the last window are of both.
     last: Arc<Window>,
     earlier: Arc<Window>,
@@ -270,7 +268,7 @@ impl Watcher {
         self.recent.clone()
     }
 
-    /// A tick, with what was done since the last one; `calls` gives all samples of calls so far. True if a window ends with it.
+    /// A tick, with what was done since the last one; `calls` gives the samples of calls since it was asked last. True if a window ends with it.
     fn tick(&mut self, behaviour: Behaviour, calls: impl FnOnce() -> CallGraph) -> bool {
         self.turns.tick(&behaviour);
         if self.ticks.len() == 2 * WINDOW {
@@ -289,8 +287,7 @@ impl Watcher {
             return false;
         }
         self.windows += 1;
-        let calls = calls();
-        let new = calls.since(&self.calls_before);
+        let new = calls();
         let mut both = new.clone();
         both.merge(&std::mem::replace(&mut self.last_calls, new));
         let mut paths_of_both = paths.clone();
@@ -302,7 +299,6 @@ impl Watcher {
         self.recent = Arc::new(Window { paths: paths_of_both, calls: calls_of_both.clone() });
         let window = Window { paths, calls: calls_of_both };
         self.earlier = std::mem::replace(&mut self.last, Arc::new(window));
-        self.calls_before = calls;
         true
     }
 
@@ -397,7 +393,7 @@ pub(crate) fn tick(vm: &mut Machinery) -> Vec<OutOfDate> {
     }
     let mut found = Vec::new();
     let behaviour = vm.profiling.take_recent();
-    if watcher.tick(behaviour, || vm.profiling.sampled_graph()) {
+    if watcher.tick(behaviour, || vm.profiling.take_recent_calls()) {
         let current = || vm.compiled.map().iter().filter(|object| object.is_current());
         for object in current() {
             let (function, entry) = (object.function, object.entry);

@@ -2,7 +2,7 @@
 
 use super::block_order::Counted;
 use super::past::PastProfile;
-use super::profile::{Branches, Profile};
+use super::profile::Profile;
 use crate::fingerprint::is_of_program;
 use crate::profiling::file::ProfileFile;
 use crate::profiling::{CallRecord, Profiling, target};
@@ -36,7 +36,8 @@ impl CallWeights {
             graph.sites().into_iter().map(|site| (site.site, site)).collect();
         let mut called = BTreeMap::new();
         for &(method, weight) in sites.values().flat_map(|site| &site.targets) {
-            *called.entry(method).or_default() += weight;
+            let called: &mut u64 = called.entry(method).or_default();
+            *called = called.saturating_add(weight);
         }
         CallWeights { total: graph.total(), sites, called }
     }
@@ -274,12 +275,15 @@ impl BlockCounts<'_> {
         let pc = self.cfg.block(self.cfg.source(edge)).last;
         let last = decode(&self.function.code, pc as usize)?;
         let cases = last.cases().count();
-        let case = |case: usize| Some(u64::from(*self.past.switch(self.caller, pc, cases).get(case)?));
+        let case =
+            |case: usize| Some(u64::from(*self.past.one_time().switch(self.caller, pc, cases).get(case)?));
         match self.cfg.kind(edge) {
             EdgeKind::FallThrough if last.target().is_some() => {
-                Some(u64::from(self.past.branch(self.caller, pc)[0]))
+                Some(u64::from(self.past.one_time().branch(self.caller, pc)[0]))
             }
-            EdgeKind::Taken if last.falls_through() => Some(u64::from(self.past.branch(self.caller, pc)[1])),
+            EdgeKind::Taken if last.falls_through() => {
+                Some(u64::from(self.past.one_time().branch(self.caller, pc)[1]))
+            }
             EdgeKind::Case(number) => case(number as usize),
             EdgeKind::Default => case(cases.checked_sub(1)?),
             _ => None,

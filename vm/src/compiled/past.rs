@@ -53,12 +53,22 @@ impl OwnCode {
     }
 }
 
+impl Branches for Counters {
+    fn branch(&self, function: FunctionId, pc: u32) -> [u32; 2] {
+        self.counters(function, pc + 1).into()
+    }
+
+    fn switch(&self, function: FunctionId, pc: u32, cases: usize) -> Vec<u32> {
+        (0..cases as u32).map(|case| self.counters(function, pc + 2 + case).1).collect()
+    }
+}
+
 impl Branches for PastProfile {
     fn branch(&self, function: FunctionId, pc: u32) -> [u32; 2] {
-        if let Some(advice) = &self.advice {
-            return advice.branch(function, pc);
+        if self.advice.is_some() {
+            return self.one_time().branch(function, pc);
         }
-        let (not_taken, taken) = self.counters.counters(function, pc + 1);
+        let [not_taken, taken] = self.counters.branch(function, pc);
         let sampled = self.sampled(function, pc);
         // The profiles' arms are in the other order.
         let mut arms = [more(taken, sampled.first()), more(not_taken, sampled.get(1))];
@@ -68,13 +78,12 @@ impl Branches for PastProfile {
     }
 
     fn switch(&self, function: FunctionId, pc: u32, cases: usize) -> Vec<u32> {
-        if let Some(advice) = &self.advice {
-            return advice.switch(function, pc, cases);
+        let mut cases = self.one_time().switch(function, pc, cases);
+        if self.advice.is_some() {
+            return cases;
         }
         let sampled = self.sampled(function, pc);
-        let count =
-            |case: usize| more(self.counters.counters(function, pc + 2 + case as u32).1, sampled.get(case));
-        let mut cases: Vec<u32> = (0..cases).map(count).collect();
+        cases.iter_mut().enumerate().for_each(|(case, count)| *count = more(*count, sampled.get(case)));
         self.renew(function, pc, &mut cases);
         cases
     }
@@ -123,9 +132,17 @@ impl Profile for PastProfile {
 }
 
 impl PastProfile {
-    /// Without what an advice tells of another run.
-    pub(crate) fn of_this_run(self) -> PastProfile {
-        PastProfile { advice: None, ..self }
+    /// What the interpreter of this run counted.
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Branches without what was sampled in compiled code: as advice has them, or the interpreter.
+    pub(super) fn one_time(&self) -> &dyn Branches {
+        match &self.advice {
+            Some(advice) => &**advice,
+            None => &self.counters,
+        }
     }
 
     /// How often PEP saw each arm of a branch.

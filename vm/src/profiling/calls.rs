@@ -22,13 +22,13 @@ use super::state::Profiling;
 use super::tally::Counted;
 use crate::vm::Machinery;
 use holloway_bytecode::{ClassId, FunctionId, Op, Program, code};
-use holloway_profilers::MethodId;
 use holloway_profilers::calls::{
     AgeingCallGraph, CallEdge, CallGraph, ContextTree, Credit, Frame, PassedCall, SampledPath, Scale, Share,
     credit,
 };
 use holloway_profilers::schedule::{Counts, Kinds};
 use holloway_profilers::stream::PathCount;
+use holloway_profilers::{BlockId, MethodId};
 use std::collections::BTreeMap;
 
 /// What `cbs` found.
@@ -57,6 +57,8 @@ pub struct CreditedCalls {
 pub(super) struct CallSampler {
     options: CbsOptions,
     graph: Graph,
+    /// The calls since somebody asked, if anybody does: they do not age.
+    recent: Option<CallGraph>,
     contexts: Option<ContextTree>,
     roots: u64,
     /// Samples of calls.
@@ -81,7 +83,7 @@ impl CallSampler {
         };
         // A context of depth 1 is a call: two frames.
         let contexts = (options.depth != 1).then(|| options.no_contexts());
-        Ok(CallSampler { options, graph, contexts, roots: 0, taken: 0, frames: Vec::new() })
+        Ok(CallSampler { options, graph, recent: None, contexts, roots: 0, taken: 0, frames: Vec::new() })
     }
 
     /// Frames to look at.
@@ -104,6 +106,9 @@ impl CallSampler {
             (Some(edge), Graph::Ageing(graph)) => graph.add(edge, 1),
             (None, _) => self.roots += 1,
         }
+        if let (Some(edge), Some(recent)) = (edge, &mut self.recent) {
+            recent.add(edge, 1);
+        }
         if let (Some(_), Some(contexts)) = (edge, &mut self.contexts) {
             self.frames[0].position = 0;
             self.frames.reverse();
@@ -114,6 +119,11 @@ impl CallSampler {
         if edge.is_some() && self.contexts.is_some() {
             own.contexts(|| self.options.no_contexts()).add(&self.frames, 1);
         }
+    }
+
+    /// From now on, recent calls are of interest.
+    pub fn watch(&mut self) {
+        self.recent = Some(CallGraph::new());
     }
 
     /// The calls so far.
@@ -216,9 +226,10 @@ impl Profiling {
         self.sampler.as_ref().map_or(0, |sampler| sampler.taken)
     }
 
-    /// The calls that were sampled so far, as they were sampled.
-    pub fn sampled_graph(&self) -> CallGraph {
-        self.sampler.as_ref().map(|sampler| sampler.graph().clone()).unwrap_or_default()
+    /// The calls that were sampled since this was asked last, if that is of interest.
+    pub fn take_recent_calls(&mut self) -> CallGraph {
+        let recent = self.sampler.as_mut().and_then(|sampler| sampler.recent.as_mut());
+        recent.map(std::mem::take).unwrap_or_default()
     }
 
     /// The calls that were sampled so far, with credit for inlined ones if that was asked for and can be given.
@@ -241,8 +252,12 @@ impl Profiling {
                 continue;
             };
             let mut calls = Vec::new();
-            for call in path.blocks.iter().flat_map(|at| known.calls.iter().filter(|call| call.block == *at))
-            {
+            // Calls are listed in the order of their blocks.
+            let of_block = |at: BlockId| {
+                let first = known.calls.partition_point(|call| call.block < at);
+                known.calls[first..].iter().take_while(move |call| call.block == at)
+            };
+            for call in path.blocks.iter().copied().flat_map(of_block) {
                 let (times, inlined): &mut (u64, bool) = passes.entry(call.site).or_default();
                 (*times, *inlined) = (*times + count, *inlined || call.inlined);
                 let edge = call.callee.map(|callee| CallEdge { site: call.site, callee });

@@ -295,6 +295,7 @@ impl Profiling {
     /// From now on, it is of interest.
     pub fn watch(&mut self) {
         self.recent = Some(RecentSamples::default());
+        self.sampler.iter_mut().for_each(CallSampler::watch);
     }
 
     /// Code is about to go: what was recorded of it is counted first.
@@ -511,14 +512,17 @@ fn step(vm: &mut Machinery, activation: &mut Activation, version: VersionId, pat
 pub(crate) unsafe extern "C" fn sample_path(ctx: *mut Context, version: u64, path: u64, frame: *const u64) {
     // SAFETY: as `count_new_path`.
     let vm = unsafe { machinery(ctx) };
-    let Profiling { schedule: Some(schedule), stretch, .. } = &mut vm.profiling else { return };
-    if !schedule.window(0).is_open() {
+    let Profiling { schedule: Some(schedule), stretch, clients: Clients { pep: Some(pep), .. }, .. } =
+        &mut vm.profiling
+    else {
+        return;
+    };
+    if !schedule.window(*pep).is_open() {
         return;
     }
     let before = vm.threads.current_mut().seen.from(*stretch, frame as usize);
     let sure = before || path & UNSURE == 0;
-    // What else the schedule decides, the next yieldpoint sees: the control word stays as it is until then.
-    if sure && schedule.yieldpoint(YieldKind::Header).verdict(0) == Verdict::Take {
+    if sure && schedule.opportunity_of(*pep) == Verdict::Take {
         vm.profiling.record(VersionId(version as u32), path & !UNSURE);
     }
 }

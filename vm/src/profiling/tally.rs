@@ -96,12 +96,12 @@ pub struct WindowStatistics {
 }
 
 impl WindowStatistics {
-    /// Adds another's.
+    /// Adds another's, up to the largest number that there is.
     pub fn merge(&mut self, other: WindowStatistics) {
         self.hash_operations += other.hash_operations;
         self.hash_probes += other.hash_probes;
-        self.entries += other.entries;
-        self.bytes += other.bytes;
+        self.entries = self.entries.saturating_add(other.entries);
+        self.bytes = self.bytes.saturating_add(other.bytes);
     }
 }
 

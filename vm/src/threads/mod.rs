@@ -96,6 +96,8 @@ pub struct Threads {
     failed: Vec<(ThreadNumber, ObjectPointer)>,
     /// Native stacks of threads that are over, to be used again.
     spare_stacks: Vec<DefaultStack>,
+    /// That of the main thread, if the machine ran before: it is larger.
+    main_stack: Option<DefaultStack>,
 }
 
 impl Threads {
@@ -112,6 +114,7 @@ impl Threads {
             sleeps: 0,
             failed: Vec::new(),
             spare_stacks: Vec::new(),
+            main_stack: None,
         }
     }
 

@@ -10,6 +10,7 @@ use crate::heap::{RootVisitor, with_registers_saved};
 use crate::interpreter::machine::{FRAME_HEADER, Machine, Object};
 use crate::interpreter::slow::check_stop;
 use crate::layout::ObjectPointer;
+use crate::signals::COMPILED;
 use crate::stack::RegisterStack;
 use crate::timer::{TimerSource, VIRTUAL_NANOSECONDS};
 use crate::vm::{Machinery, Outcome};
@@ -86,7 +87,11 @@ fn resume(vm: *mut Machinery, slot: usize) -> Option<bool> {
             None
         }
         CoroutineResult::Return(returned) => {
-            vm.threads.spare_stacks.push(coroutine.into_stack());
+            let stack = coroutine.into_stack();
+            match slot {
+                MAIN => vm.threads.main_stack = Some(stack),
+                _ => vm.threads.spare_stacks.push(stack),
+            }
             Some(returned)
         }
     }
@@ -269,9 +274,13 @@ impl Machinery {
                 *base = closure as u64;
             }
         }
-        let native = match self.threads.spare_stacks.pop() {
+        let (spare, size) = match closure.is_null() {
+            true => (self.threads.main_stack.take(), MAIN_NATIVE_STACK),
+            false => (self.threads.spare_stacks.pop(), NATIVE_STACK),
+        };
+        let native = match spare {
             Some(stack) => stack,
-            None => DefaultStack::new(if closure.is_null() { MAIN_NATIVE_STACK } else { NATIVE_STACK })
+            None => DefaultStack::new(size)
                 .map_err(|error| format!("no memory for the stack of a thread: {error}"))?,
         };
         let number = self.threads.next_number;
@@ -346,8 +355,13 @@ impl Machinery {
                 }
                 self.signals.wait_until(self.started + Duration::from_nanos(until));
                 self.reset_control();
-                if let Err(Failure::Stop(reason)) = check_stop(self.signals.take()) {
+                let signals = self.signals.take();
+                if let Err(Failure::Stop(reason)) = check_stop(signals) {
                     return Next::Stop(reason);
+                }
+                // A tick was of nobody's time. What is compiled waits for who runs next.
+                if signals & COMPILED != 0 {
+                    self.signals.raise(COMPILED);
                 }
                 continue;
             }
@@ -393,10 +407,10 @@ impl Machinery {
             }
             self.profiling.thread_ends(thread.number, &self.context);
         }
-        let spare = std::mem::take(&mut self.threads.spare_stacks);
-        self.threads = super::Threads::new();
-        self.threads.spare_stacks = spare;
-        self.threads.spare_stacks.truncate(1);
+        let (main_stack, mut spare) =
+            (self.threads.main_stack.take(), std::mem::take(&mut self.threads.spare_stacks));
+        spare.truncate(1);
+        self.threads = super::Threads { main_stack, spare_stacks: spare, ..super::Threads::new() };
     }
 
     fn describe_deadlock(&self) -> String {

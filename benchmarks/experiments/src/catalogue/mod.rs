@@ -8,6 +8,7 @@ pub mod tables;
 
 mod cbs;
 mod kblpp;
+mod marks;
 mod osp;
 mod pep;
 mod plane;

@@ -52,9 +52,9 @@ pub fn trie(iterated: &Value) -> Result<BTreeMap<Vec<u64>, u64>, String> {
     let mut trie = BTreeMap::new();
     for sequence in iterated["sequences"].as_array().ok_or_else(lacks("sequences"))? {
         let numbers = sequence["numbers"].as_array().ok_or_else(lacks("numbers"))?;
-        let version = sequence["version"].as_u64().unwrap_or_default();
+        let version = sequence["version"].as_u64().ok_or_else(lacks("version"))?;
         let key = std::iter::once(version).chain(numbers.iter().filter_map(Value::as_u64)).collect();
-        *trie.entry(key).or_default() += sequence["count"].as_u64().unwrap_or_default();
+        *trie.entry(key).or_default() += sequence["count"].as_u64().ok_or_else(lacks("count"))?;
     }
     Ok(trie)
 }

@@ -23,13 +23,13 @@ pub(super) fn reduce(value: &Value) -> Result<Outcome, String> {
         blocks.iter().map(|at| found["blocks"][at.as_u64()? as usize]["line"].as_f64()).collect()
     };
     if !exact.is_null() {
-        put_exact(exact, &mut outcome);
+        put_exact(exact, &mut outcome)?;
         for path in list(exact, "paths") {
             put_named("run", lines(path), path["count"].as_f64(), &mut outcome);
         }
     }
     if !sampled.is_null() {
-        put_sampled(sampled, &mut outcome);
+        put_sampled(sampled, &mut outcome)?;
         for path in list(sampled, "paths") {
             put_named("samples", lines(path), path["count"].as_f64(), &mut outcome);
         }
@@ -44,6 +44,10 @@ pub(super) fn reduce(value: &Value) -> Result<Outcome, String> {
 
 fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn member(of: &Value, key: &str) -> Result<f64, String> {
+    of[key].as_f64().ok_or_else(lacks(key))
 }
 
 fn sum(all: impl Iterator<Item = Option<f64>>) -> f64 {
@@ -63,30 +67,31 @@ pub(crate) fn name(lines: &[f64]) -> String {
     lines.iter().map(|line| format!("{line:.0}")).collect::<Vec<_>>().join("-")
 }
 
-fn put_exact(exact: &Value, outcome: &mut Outcome) {
+fn put_exact(exact: &Value, outcome: &mut Outcome) -> Result<(), String> {
     let lengths = list(exact, "lengths");
-    let blocks = exact["blocks"].as_f64().unwrap_or_default();
+    let blocks = member(exact, "blocks")?;
     let mut put = |name: &str, number: f64| outcome.numbers.insert(format!("exact.{name}"), number);
     put("blocks", blocks);
-    put("distinct", exact["distinct"].as_f64().unwrap_or_default());
+    put("distinct", member(exact, "distinct")?);
     put("subpaths", sum(lengths.iter().map(|of| of[1].as_f64())));
     put("longest", lengths.iter().filter_map(|of| of[0].as_f64()).fold(0.0, f64::max));
     // What one thread with so many blocks runs: B - length + 1 of each length.
     put("formula", sum(lengths.iter().map(|of| Some((blocks - of[0].as_f64()? + 1.0).max(0.0)))));
     for of in list(exact, "encodings") {
-        let encoding = of["encoding"].as_str().unwrap_or_default().to_lowercase();
-        let share = |flow: &str| of[flow].as_f64().unwrap_or_default() / of["flow"].as_f64().unwrap_or(1.0);
-        put(&format!("{encoding}.merged"), share("merged_flow"));
-        put(&format!("{encoding}.falsely"), share("false_flow"));
-        put(&format!("{encoding}.classes"), of["classes"].as_f64().unwrap_or_default());
+        let encoding = of["encoding"].as_str().ok_or_else(lacks("encoding"))?.to_lowercase();
+        let flow = Some(member(of, "flow")?).filter(|&flow| flow > 0.0).ok_or_else(lacks("flow above 0"))?;
+        put(&format!("{encoding}.merged"), member(of, "merged_flow")? / flow);
+        put(&format!("{encoding}.falsely"), member(of, "false_flow")? / flow);
+        put(&format!("{encoding}.classes"), member(of, "classes")?);
     }
+    Ok(())
 }
 
-fn put_sampled(sampled: &Value, outcome: &mut Outcome) {
+fn put_sampled(sampled: &Value, outcome: &mut Outcome) -> Result<(), String> {
     let paths = list(sampled, "paths");
     let mut put = |name: &str, number: f64| outcome.numbers.insert(format!("sample.{name}"), number);
     for key in ["rate", "threshold", "blocks", "taken", "thinnings", "bytes", "entries", "threads"] {
-        put(key, sampled[key].as_f64().unwrap_or_default());
+        put(key, member(sampled, key)?);
     }
     let counts = || paths.iter().map(|path| path["count"].as_f64());
     put("left", sum(counts()));
@@ -97,6 +102,7 @@ fn put_sampled(sampled: &Value, outcome: &mut Outcome) {
     let lengths = list(sampled, "lengths");
     let prior = |of: &Value| of["prior"].as_f64();
     put("mean_length", sum(lengths.iter().map(|of| Some(of["length"].as_f64()? * prior(of)?))));
+    Ok(())
 }
 
 #[cfg(test)]
@@ -110,7 +116,8 @@ mod tests {
             "exact": {"blocks": 5, "distinct": 3, "lengths": [[2, 4], [4, 2]],
                 "encodings": [{"encoding": "Xor", "classes": 2, "merged_flow": 3, "false_flow": 1, "flow": 4}],
                 "paths": [{"blocks": [0, 1], "count": 2}, {"blocks": [1, 0], "count": 1}]},
-            "sampled": {"rate": 10, "taken": 4, "lengths": [{"length": 2, "prior": 0.75}, {"length": 4, "prior": 0.25}],
+            "sampled": {"rate": 10, "threshold": 1, "blocks": 50, "taken": 4, "thinnings": 0, "bytes": 64, "entries": 2, "threads": 1,
+                "lengths": [{"length": 2, "prior": 0.75}, {"length": 4, "prior": 0.25}],
                 "paths": [{"blocks": [0, 1], "count": 2}, {"blocks": null, "count": 1}]}}}"#;
         let outcome = reduce(&serde_json::from_str(text).expect("it is JSON")).expect("subpaths");
         let number = |name: &str| outcome.numbers[name];
@@ -122,5 +129,8 @@ mod tests {
         assert_eq!((number("sample.described"), number("sample.mean_length")), (1.0, 2.5));
         assert_eq!(outcome.samples["hottest.1"], [7.0, 9.0]);
         assert!(outcome.samples["hottest.2"].is_empty());
+        let renamed = text.replace("false_flow", "wrong_flow");
+        let error = reduce(&serde_json::from_str(&renamed).expect("it is JSON")).expect_err("a number lacks");
+        assert_eq!(error, "its output has no false_flow");
     }
 }

@@ -1,6 +1,8 @@
 //! Several stores become one: those of shards.
 
-use super::{Cells, Store, read};
+use super::{Cells, FILE, Header, cannot, read};
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes all results of the stores to a new one; how many there are. Stores of different machines, builds, modes or seeds are refused: their
@@ -30,12 +32,28 @@ pub fn merge(out: &Path, stores: &[PathBuf]) -> Result<usize, String> {
         }
     }
     let (_, header) = first.ok_or("name the stores that are to be joined")?;
-    if out.join(super::FILE).exists() {
-        return Err(format!("{} exists already: name a new folder", out.join(super::FILE).display()));
+    if out.join(FILE).exists() {
+        return Err(format!("{} exists already: name a new folder", out.join(FILE).display()));
     }
-    let (mut store, _) = Store::open(out, &header)?;
-    for result in all.values() {
-        store.add(result)?;
-    }
+    write(out, &header, &all)?;
     Ok(all.len())
+}
+
+/// Writes the file beside its place, and moves it there when all is on the disk: a part of a store looks like a store.
+fn write(out: &Path, header: &Header, all: &Cells) -> Result<(), String> {
+    std::fs::create_dir_all(out).map_err(|error| cannot("make the folder", out, &error))?;
+    let path = out.join(format!("{FILE}.merging"));
+    let write = || {
+        let mut file = BufWriter::new(File::create(&path)?);
+        serde_json::to_writer(&mut file, header)?;
+        for result in all.values() {
+            file.write_all(b"\n")?;
+            serde_json::to_writer(&mut file, result)?;
+        }
+        file.write_all(b"\n")?;
+        file.into_inner()?.sync_all()?;
+        std::fs::rename(&path, out.join(FILE))?;
+        File::open(out)?.sync_all()
+    };
+    write().map_err(|error: std::io::Error| cannot("write", &path, &error))
 }

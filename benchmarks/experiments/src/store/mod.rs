@@ -57,6 +57,10 @@ pub struct Stored {
 pub struct Store {
     path: PathBuf,
     file: File,
+    /// Bytes of the file that are whole lines.
+    whole: u64,
+    /// A line could not be written: nothing comes behind it.
+    is_broken: bool,
 }
 
 fn cannot(what: &str, path: &Path, error: &std::io::Error) -> String {
@@ -126,7 +130,7 @@ impl Store {
             TryLockError::Error(error) => cannot("lock", &path, &error),
         })?;
         let stored = read_file(&mut file, &path)?;
-        let mut store = Store { path, file };
+        let mut store = Store { path, file, whole: 0, is_broken: false };
         if let Some(stored) = stored {
             stored.header.must_be_as(header).map_err(|why| format!("{}: {why}", store.path.display()))?;
             store.cut(stored.whole)?;
@@ -141,6 +145,7 @@ impl Store {
 
     /// Takes away what is torn.
     fn cut(&mut self, whole: u64) -> Result<(), String> {
+        self.whole = whole;
         let result = self.file.set_len(whole).and_then(|()| self.file.seek(SeekFrom::Start(whole)));
         result.map(drop).map_err(|error| cannot("write", &self.path, &error))
     }
@@ -153,13 +158,21 @@ impl Store {
     fn append(&mut self, line: &impl Serialize) -> Result<(), String> {
         let mut text = serde_json::to_vec(line).map_err(|error| error.to_string())?;
         text.push(b'\n');
-        let written = self.file.write_all(&text).and_then(|()| self.file.sync_data());
-        written.map_err(|error| {
-            format!(
-                "{}; what was measured before can be read, and the same command goes on from there",
-                cannot("write", &self.path, &error)
-            )
-        })
+        let written = match self.is_broken {
+            true => Err(std::io::Error::other("a line before could not be written")),
+            false => self.file.write_all(&text).and_then(|()| self.file.sync_data()),
+        };
+        let Err(error) = written else {
+            self.whole += text.len() as u64;
+            return Ok(());
+        };
+        // What others would add must not stand behind a part of a line.
+        self.is_broken = true;
+        let _ = self.cut(self.whole);
+        Err(format!(
+            "{}; what was measured before can be read, and the same command goes on from there",
+            cannot("write", &self.path, &error)
+        ))
     }
 }
 

@@ -131,9 +131,35 @@ fn a_full_disk_is_told_and_what_was_there_stays() {
         return;
     }
     let full = OpenOptions::new().write(true).open("/dev/full").expect("a device");
-    let mut store = Store { path: PathBuf::from("cells.jsonl"), file: full };
+    let mut store = Store { path: PathBuf::from("cells.jsonl"), file: full, whole: 0, is_broken: false };
     let why = store.add(&result("a", 1.0)).expect_err("no space");
     assert!(why.contains("cannot write cells.jsonl") && why.contains("can be read"), "{why}");
+}
+
+#[test]
+fn nothing_comes_behind_a_line_that_could_not_be_written() {
+    let folder = Folder::new("broken");
+    let mut store = filled(&folder, &[result("a", 1.0)]);
+    let before = std::fs::read(folder.file()).expect("written");
+    let writable = std::mem::replace(&mut store.file, File::open(folder.file()).expect("readable"));
+    store.add(&result("b", 2.0)).expect_err("only for reading");
+    store.file = writable;
+    // The file can be written to again, as when space is free again; but who knows what is at its end.
+    let why = store.add(&result("c", 3.0)).expect_err("a line is missing");
+    assert!(why.contains("a line before could not be written"), "{why}");
+    assert_eq!(std::fs::read(folder.file()).expect("written"), before);
+}
+
+#[test]
+fn what_a_merge_left_behind_is_no_store() {
+    let (one, out) = (Folder::new("whole"), Folder::new("half"));
+    drop(filled(&one, &[result("a", 1.0)]));
+    std::fs::create_dir_all(&out.0).expect("writable");
+    std::fs::write(out.0.join("cells.jsonl.merging"), "{\"holloway_store\":1").expect("writable");
+    assert!(read(&out.0).is_err());
+    assert_eq!(merge(&out.0, &[one.0.clone()]), Ok(1));
+    assert_eq!(read(&out.0).expect("readable").cells, read(&one.0).expect("readable").cells);
+    assert!(!out.0.join("cells.jsonl.merging").exists());
 }
 
 #[test]

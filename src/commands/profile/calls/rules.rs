@@ -5,19 +5,23 @@ use super::super::model::Profile;
 use super::{exact, graph, name, places, sampled};
 use holloway_profilers::MethodId;
 use holloway_profilers::calls::{CallGraph, CallSite};
-use holloway_vm::profiling::ProfileSpec;
+use holloway_vm::profiling::{CallsAt, CbsOptions, ProfileSpec};
 use std::collections::BTreeMap;
 
 type Findings = Result<Vec<String>, &'static str>;
 
+/// How calls were sampled.
+fn options(profile: &Profile) -> Option<CbsOptions> {
+    profile.file.profilers.iter().find_map(|text| match text.parse() {
+        Ok(ProfileSpec::Cbs(options)) => Some(options),
+        _ => None,
+    })
+}
+
 /// The window of calls took the samples, unless some were forgotten.
 pub fn window(profile: &Profile) -> Findings {
     let Some(samples) = &profile.file.calls.sampled else { return Err("needs `cbs`") };
-    let spec = |text: &String| match text.parse() {
-        Ok(ProfileSpec::Cbs(options)) => Some(options),
-        _ => None,
-    };
-    let decays = profile.file.profilers.iter().find_map(spec).is_some_and(|options| options.decay > 0);
+    let decays = options(profile).is_some_and(|options| options.decay > 0);
     let sum = u128::from(graph(&samples.calls).total()) + u128::from(samples.roots);
     let taken = u128::from(samples.window.taken);
     let mut wrong = Vec::new();
@@ -36,13 +40,19 @@ pub fn window(profile: &Profile) -> Findings {
     Ok(wrong)
 }
 
-/// What was sampled was called: at least as often where each call is one opportunity, and at all where it may be two.
+/// What was sampled was called: at least as often where each call is one opportunity, at least half as often where its prologue and its epilogue
+/// are two.
 pub fn sampled_was_called(profile: &Profile) -> Findings {
     let (Some(sampled), Some(exact)) = (sampled(profile), exact(profile)) else {
         return Err("needs `calls` and `cbs`");
     };
     let places = places(profile);
-    let more = |&(edge, samples): &(_, u64)| u128::from(samples) > 2 * u128::from(exact.weight(edge));
+    let opportunities = match options(profile) {
+        Some(CbsOptions { at: CallsAt::Prologue, .. }) => 1,
+        _ => 2,
+    };
+    let more =
+        |&(edge, samples): &(_, u64)| u128::from(samples) > opportunities * u128::from(exact.weight(edge));
     let fault = |(edge, samples)| {
         let calls = exact.weight(edge);
         format!("{}: {samples} samples, called {calls} times", name(profile, &places, edge))

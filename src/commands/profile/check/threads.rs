@@ -4,7 +4,7 @@ use super::super::load::thread_name;
 use super::super::model::Profile;
 use super::{RULES, name, outcomes};
 use holloway_vm::profiling::file::{
-    CountRecord, ForestRecord, SequenceRecord, ThreadRecord, WindowRecord, WorkRecord,
+    CountRecord, ForestRecord, ProfileFile, SequenceRecord, ThreadRecord, WindowRecord, WorkRecord,
 };
 use holloway_vm::profiling::{CallRecord, CallRecords, ProfileSpec};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn each(profile: &Profile, threads: &[ThreadRecord]) -> Vec<String> {
     let mut wrong = Vec::new();
     for thread in threads {
-        let part = Profile::new(profile.file.of_thread(thread));
+        // Traces and subpaths are those of all threads, and checked as such.
+        let part = ProfileFile { traces: None, subpaths: None, ..profile.file.of_thread(thread) };
+        let part = Profile::new(part);
         for faults in RULES.iter().filter_map(|(_, rule)| rule(&part).ok()) {
             wrong.extend(faults.iter().map(|fault| format!("{}: {fault}", thread_name(profile, thread))));
         }

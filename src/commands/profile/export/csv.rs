@@ -28,9 +28,13 @@ pub fn csv(profile: &Profile, wanted: &impl Fn(u32) -> bool) -> Result<Vec<u8>, 
     for sequence in profile.file.iterated.iter().flat_map(|forest| &forest.sequences) {
         table.path("forest", sequence.version, &sequence.numbers, sequence.count, wanted);
     }
+    for sequence in profile.file.windowed.iter().flat_map(|windows| &windows.sequences) {
+        table.path("windows", sequence.version, &sequence.numbers, sequence.count, wanted);
+    }
     let calls = &profile.file.calls;
     table.calls("exact", calls.exact.as_deref().unwrap_or_default(), wanted);
     table.calls("sampled", calls.sampled.as_ref().map_or(&[], |sampled| &sampled.calls), wanted);
+    table.calls("credited", calls.credited.as_ref().map_or(&[], |credited| &credited.calls), wanted);
     table.calls("heard", calls.heard.as_ref().map_or(&[], |heard| &heard.calls), wanted);
     table.calls("cached", calls.cached.as_ref().map_or(&[], |cached| &cached.calls), wanted);
     for path in profile.file.traces.iter().flat_map(|traces| &traces.paths) {

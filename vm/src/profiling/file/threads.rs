@@ -37,7 +37,7 @@ pub struct ThreadRecord {
 
 impl ProfileFile {
     /// The profile of a thread, as if nobody else had run compiled code: what the interpreter counted of branches, the ticks, the
-    /// windows and the bursts stay those of all.
+    /// windows and the bursts, traces and subpaths stay those of all.
     pub fn of_thread(&self, thread: &ThreadRecord) -> ProfileFile {
         let sampled = self.sampled.as_ref().zip(thread.sampled.as_ref()).map(|(all, paths)| {
             let taken = paths.iter().map(|path| path.count).sum();

@@ -87,6 +87,8 @@ enum Message {
 /// The program's side.
 pub(super) struct Analyst {
     batch: Batch,
+    /// Samples that were taken.
+    samples: u64,
     reader: TraceReader,
     thread: Option<JoinHandle<()>>,
 }
@@ -107,7 +109,7 @@ impl Analyst {
         let thread = std::thread::Builder::new().name("branch traces".into()).spawn(work);
         let thread =
             thread.map_err(|error| format!("no thread for the analysis of branch traces: {error}"))?;
-        Ok(Analyst { batch: Batch::default(), reader, thread: Some(thread) })
+        Ok(Analyst { batch: Batch::default(), samples: 0, reader, thread: Some(thread) })
     }
 
     /// For other threads.
@@ -117,6 +119,7 @@ impl Analyst {
 
     /// Takes a sample.
     pub fn record(&mut self, branches: &[TakenBranch], at: Option<Place>) {
+        self.samples += 1;
         self.batch.add(branches, at);
         if self.batch.samples.len() >= BATCH {
             let next = Batch {
@@ -127,6 +130,11 @@ impl Analyst {
             // Without the thread there is nobody who could want them.
             let _ = self.reader.sender.send(Message::Samples(full));
         }
+    }
+
+    /// How many samples were taken, whatever became of them.
+    pub fn samples(&self) -> u64 {
+        self.samples
     }
 
     /// All samples. `None` if the thread has come to harm.

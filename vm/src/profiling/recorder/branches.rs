@@ -186,7 +186,11 @@ impl BranchTraces {
             depth: self.ring.depth(),
             period: self.clock.period(),
             traces: table.traces(),
-            lost: table.lost(),
+            // What an analyst had that came to harm is lost.
+            lost: match (&self.analyst, &of_analyst) {
+                (Some(analyst), None) => analyst.samples(),
+                _ => table.lost(),
+            },
             empty: table.empty(),
         };
         let methods = region_graphs(program);

@@ -530,6 +530,8 @@ impl Recorder {
             subpaths.sample();
             burst.phase = Phase::BackEdges(MOST_BACK_EDGES);
         } else if subpaths.is_stretch_over() {
+            // Nobody tells of it before compiled code does, which may go on for a moment.
+            subpaths.now.waits = None;
             burst.phase = Phase::BackEdges(MOST_BACK_EDGES);
         }
     }

@@ -51,11 +51,12 @@ fn cell(plan: &Plan, program: &str, profiler: &str) -> Cell {
 /// Moments and the overlap at each of them, in percent.
 type Course = Vec<(f64, f64)>;
 
-/// Moments of a run and the overlap at each, in percent. The last moment is the end.
+/// Moments of a run and the overlap at each, in percent; there is at least one. The last moment is the end.
 fn course(outcome: &Outcome) -> Option<Course> {
     let of = |what: &str| outcome.samples.get(&format!("calls_over_time.sampled.{what}"));
     let (ticks, overlap) = (of("ticks")?, of("overlap")?);
-    Some(ticks.iter().zip(overlap).map(|(&ticks, share)| (ticks, share * 100.0)).collect())
+    let course: Course = ticks.iter().zip(overlap).map(|(&ticks, share)| (ticks, share * 100.0)).collect();
+    (!course.is_empty()).then_some(course)
 }
 
 /// Of the run, the part (in percent) after which it never again was below this.

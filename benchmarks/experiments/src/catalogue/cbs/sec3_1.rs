@@ -42,7 +42,7 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let range: Vec<String> = range.into_iter().flatten().map(|of| format!("{of:.0}")).collect();
     // Five times what the paper allows CBS to cost, and surely more than nothing.
     let least = 5.0 * papers::number("cbs.claims.overhead_average_bound");
-    let is_far = against.mean.map(|of| of.value >= least && of.interval.is_none_or(|(low, _)| low > 0.0));
+    let is_far = against.mean.map(|of| of.value >= least && of.interval.is_some_and(|(low, _)| low > 0.0));
     found.checks.shape(
         "counters cost far more than CBS",
         &format!("{} %", range.join(" to ")),

@@ -59,6 +59,7 @@ fn cell(picture: Picture, which: usize, round: u32) -> Cell {
     // The seed does nothing here: it tells the rounds apart.
     let line = format!("bench {program} --size {rows} --iterations 10 --seed {round} --json {RESULT}");
     Cell::timed(Reduction::Times, &[&line], picture.seconds)
+        .beside(format!("kblpp-fig7 {} {round}", picture.name))
 }
 
 fn cells(plan: &Plan, picture: Picture) -> Vec<Cell> {

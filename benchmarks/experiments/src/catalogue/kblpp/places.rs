@@ -1,17 +1,8 @@
 //! Paths of the forests of programs, found by where in the source they are.
 
 use super::tree::{Counts, counts};
+use crate::catalogue::marks::line;
 use crate::cell::Outcome;
-use holloway_benchmarks::embedded::FILES;
-
-/// The line of a file that ends with this comment, from 1.
-fn line(file: &str, comment: &str) -> f64 {
-    let (_, text) =
-        FILES.iter().find(|(path, _)| *path == file).unwrap_or_else(|| panic!("{file} is no program"));
-    let ends = format!("// {comment}");
-    let at = text.lines().position(|line| line.trim_end().ends_with(&ends));
-    at.unwrap_or_else(|| panic!("{file} has no line with the comment {comment}")) as f64 + 1.0
-}
 
 /// A line of the source of a program, by the comment that it ends with.
 #[derive(Clone, Copy)]

@@ -30,10 +30,13 @@ const NEVER: f64 = 1.1;
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let cold = forest::divided(plan, results, "forest.deepest_cold", "forest.deepest");
     let filled = forest::divided(plan, results, "items", "chunks");
-    let last = |line: &Line| line.points.last().copied();
+    let k = forest::ks(plan).into_iter().max().map_or(f64::NAN, f64::from);
+    // Points without a value are left out of lines.
+    let largest = |line: &Line| line.points.iter().find(|of| of.0 == k).map(|of| of.1);
     let shares: Option<Vec<f64>> = cold.as_ref().zip(filled.as_ref()).map(|(cold, filled)| {
-        let both = cold.iter().zip(filled).filter_map(|(cold, filled)| Some((last(cold)?, last(filled)?)));
-        both.filter(|((k, _), (_, items))| *items >= (k - 1.0) / 2.0).map(|((_, share), _)| share).collect()
+        let both =
+            cold.iter().zip(filled).filter_map(|(cold, filled)| Some((largest(cold)?, largest(filled)?)));
+        both.filter(|(_, items)| *items >= (k - 1.0) / 2.0).map(|(share, _)| share).collect()
     });
     let least =
         shares.filter(|shares| !shares.is_empty()).map(|shares| shares.into_iter().fold(1.0, f64::min));

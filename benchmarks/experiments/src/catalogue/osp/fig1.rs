@@ -1,6 +1,6 @@
 //! Oren, Matias and Sagiv 2002, figure 1: cold paths with a hot subpath in common.
 
-use super::marks::line;
+use crate::catalogue::marks::line;
 use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::{Cell, RESULT};

@@ -6,7 +6,6 @@ mod encoding;
 mod f40;
 mod fig1;
 mod jlex;
-mod marks;
 mod odd_even;
 mod rates;
 mod runs;

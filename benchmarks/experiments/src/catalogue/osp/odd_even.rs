@@ -1,6 +1,6 @@
 //! Oren, Matias and Sagiv 2002, section 5: odd and even turns of a loop.
 
-use super::marks::line;
+use crate::catalogue::marks::line;
 use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::{Cell, RESULT};

@@ -31,7 +31,7 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let gain = |run: &Run| Some(number(run, "left")? / number(run, "distinct")?.max(1.0));
     // How far samples are from what the rate says, in their standard deviations.
     let off = |run: &Run| -> Option<f64> {
-        let samples = number(run, "left")?;
+        let samples = number(run, "left").filter(|&samples| samples > 0.0)?;
         let expected = number(run, "blocks")? / (number(run, "rate")? + number(run, "mean_length")?);
         Some((expected / samples - 1.0).abs() * samples.sqrt())
     };

@@ -100,6 +100,7 @@ fn process(plan: &Plan, program: &str, trial: u32, pep: bool) -> Cell {
         "bench {program} --size {size} --iterations 1 --seed {trial}{flags} --timer wall:20ms --json {RESULT}"
     );
     Cell::timed(Reduction::Times, &[&line], plan.pick(0.65, 6.0))
+        .beside(format!("pep-fig11 {program} {trial}"))
 }
 
 /// How much slower programs with phases are: the logarithms of the ratios of neighbours.

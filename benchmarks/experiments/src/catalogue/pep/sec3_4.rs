@@ -1,6 +1,6 @@
 //! Bond and McKinley 2005, section 3.4: where additions to the path register are placed.
 
-use crate::catalogue::overheads::{bars, categories, counts, series};
+use crate::catalogue::overheads::{MEAN, bars, categories, counts, series};
 use crate::catalogue::{Experiment, Findings, programs};
 use crate::cell::Cell;
 use crate::plan::Plan;
@@ -72,7 +72,9 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     );
     let groups = categories(&names);
     let bar = |placement: &str| {
-        series(placement, &groups, |group| of(group, placement).map(|value| exactly(value, Unit::Count)))
+        let mean = PLACEMENTS.iter().zip(means).find(|of| *of.0 == placement).and_then(|of| of.1);
+        let value = |group: &str| if group == MEAN { mean } else { of(group, placement) };
+        series(placement, &groups, |group| value(group).map(|value| exactly(value, Unit::Count)))
     };
     let all = PLACEMENTS.map(bar).into();
     let groups = groups.clone();

@@ -198,7 +198,7 @@ fn ctrl_c_leaves_no_cell_behind_as_failed() {
         assert!(begin.elapsed() < Duration::from_secs(60), "nothing is measured");
         std::thread::sleep(Duration::from_millis(2));
     }
-    let sent = Command::new("sh").arg("-c").arg(format!("kill -INT -- -{}", child.id())).status();
+    let sent = Command::new("sh").arg("-c").arg(format!("kill -s INT -- -{}", child.id())).status();
     assert!(sent.expect("there is a shell").success());
     let (seen, _) = end(child, Duration::from_secs(30));
     assert_eq!(seen.code, Some(1), "{}", seen.err);

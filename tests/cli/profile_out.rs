@@ -198,7 +198,7 @@ fn a_file_that_cannot_be_written_costs_no_other() {
     let program = file(&folder, "program.hol", COUNTS);
     let out = folder.join("profile.json").to_string_lossy().into_owned();
     let files = ["--advice-out", "/dev/full", "--profile-out", &out];
-    let seen = holloway(&[&PROFILED[..], &files, &[&program]].concat());
+    let seen = holloway(&[&PROFILED[..], &files, &[&program, "--", "ends"]].concat());
     assert_eq!(seen.code, Some(1), "{}", seen.err);
     assert!(seen.err.contains("cannot write /dev/full"), "{}", seen.err);
     assert!(Path::new(&out).exists());

@@ -114,6 +114,25 @@ fn natives_that_are_called_seldom_preserve_registers() {
     }
 }
 
+/// Nobody enters the method of a loop that runs to the end: samples of the loop are for the loop's own code.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn code_of_a_loop_is_made_again_at_a_higher_level() {
+    let ifs: String =
+        (0..200).map(|at| format!("    if n == {} {{ println(\"{at}\") }}\n", at + 5)).collect();
+    let loops = "    for i in 0..3000000 { sum += i ^ (sum >> 3) }\n    println(\"${sum}\")\n";
+    let text = format!("fn main() {{\n    var sum = 0\n    let n = args().length\n{ifs}{loops}}}\n");
+    let program = file(&folder("compiled_loop_level"), "program.hol", text);
+    let seen = holloway(&["run", "--sync-compile", "--timer", "virtual:5000", "--log", "compile", &program]);
+    assert_eq!(seen.code, Some(0), "{}", seen.err);
+    let of_loop = |level: &str| {
+        let made = format!(": {level} #");
+        seen.err.lines().any(|line| line.contains("main loop@") && line.contains(&made))
+    };
+    assert!(of_loop("o1") && of_loop("o2"), "{}", seen.err);
+    assert!(!seen.err.contains("main: o"), "the method was compiled, which nobody enters: {}", seen.err);
+}
+
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn the_first_form_of_a_method_is_known() {

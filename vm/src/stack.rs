@@ -41,12 +41,22 @@ impl RegisterStack {
 
     /// Makes room for `more` words above `top`; where `top` is now, or `None` if the stack may not grow so far.
     pub fn grow(&mut self, top: *mut u64, more: usize) -> Option<*mut u64> {
+        self.grow_within(MAX_WORDS, top, more)
+    }
+
+    /// As [`RegisterStack::grow_if_needed`], for frames of calls that compiled code has made already: they are written whatever the limit says,
+    /// and the next call is the overflow. `None` if the system has no memory.
+    pub fn grow_for_frames(&mut self, top: *mut u64, more: usize) -> Option<*mut u64> {
+        let left = (self.limit() as usize - top as usize) / 8;
+        if more <= left { Some(top) } else { self.grow_within(usize::MAX, top, more) }
+    }
+
+    fn grow_within(&mut self, most: usize, top: *mut u64, more: usize) -> Option<*mut u64> {
         let used = (top as usize - self.start() as usize) / 8;
-        let wanted = (used + more).max(self.words.len() * 2);
-        if wanted > MAX_WORDS && used + more > MAX_WORDS {
+        if used + more > most {
             return None;
         }
-        let wanted = wanted.min(MAX_WORDS);
+        let wanted = (self.words.len() * 2).min(MAX_WORDS).max(used + more).max(self.words.len());
         self.words.try_reserve_exact(wanted - self.words.len()).ok()?;
         self.words.resize(wanted, 0);
         Some(self.start().wrapping_add(used))

@@ -258,8 +258,10 @@ pub fn rebuild(vm: &mut Machinery, base: *mut u64) -> Resume {
     let words: usize = vm.compiled.pending.frames.iter().map(|f| registers(f) + FRAME_HEADER).sum();
     let more = words + vm.largest_frame() + FRAME_HEADER;
     let thread = vm.threads.current_mut();
-    // A stack at its limit has room for a little more than its limit says, see `RegisterStack`.
-    let base = thread.stack.grow_if_needed(base, more).unwrap_or(base);
+    let Some(base) = thread.stack.grow_for_frames(base, more) else {
+        eprintln!("no memory for the frames of the interpreter");
+        std::process::abort()
+    };
     vm.tell_stack_limit();
     write_frames(vm, base)
 }

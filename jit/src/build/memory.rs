@@ -16,17 +16,6 @@ pub fn declaring_class(program: &Program, class: ClassId, field: u16) -> ClassId
     declaring
 }
 
-/// How elements lie in memory.
-pub fn element_kind(element: Element) -> ElementKind {
-    match element {
-        Element::Byte => ElementKind::Byte,
-        Element::Bool => ElementKind::Bool,
-        Element::Int => ElementKind::Int,
-        Element::Float => ElementKind::Float,
-        Element::Ref(_) => ElementKind::Ref,
-    }
-}
-
 impl Builder<'_, '_> {
     pub(super) fn memory(&mut self, i: &Instruction<'_>) -> Built<()> {
         use Code::*;
@@ -142,7 +131,7 @@ impl Builder<'_, '_> {
         let element = self.element(i.b)?;
         let place = self.place(i.b, i.c)?;
         let ty = element.value_type();
-        let mut value = self.emit(Op::LoadElement(element_kind(element)), &place, Ty::of(ty.nullable()));
+        let mut value = self.emit(Op::LoadElement(ElementKind::of(element)), &place, Ty::of(ty.nullable()));
         if i.op == Code::GetElem {
             value = self.check(Op::CheckSet, &[value], Ty::of(ty))?;
         }
@@ -151,7 +140,7 @@ impl Builder<'_, '_> {
     }
 
     fn put_element(&mut self, array: u16, index: u16, value: Value) -> Built<()> {
-        let kind = element_kind(self.element(array)?);
+        let kind = ElementKind::of(self.element(array)?);
         let [array, index] = self.place(array, index)?;
         self.emit(Op::StoreElement(kind), &[array, index, value], Ty::None);
         Ok(())

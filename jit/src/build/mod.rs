@@ -22,7 +22,7 @@ mod code;
 mod control;
 mod frames;
 mod live;
-mod memory;
+pub(crate) mod memory;
 pub mod plan;
 pub mod stores;
 

@@ -1,6 +1,6 @@
 //! What a node can do, and what passes may assume of it.
 
-use holloway_bytecode::{ClassId, FunctionId, GlobalId, InterfaceId, Native, StringId};
+use holloway_bytecode::{ClassId, Element, FunctionId, GlobalId, InterfaceId, Native, StringId};
 use holloway_vm::profiling::{Roots, Windows};
 
 /// Wrapping arithmetic and bit operations on integers. Shift counts are taken modulo 64.
@@ -80,6 +80,19 @@ pub enum ElementKind {
     Float,
     /// Eight bytes, a reference or null.
     Ref,
+}
+
+impl ElementKind {
+    /// That of the elements of a bytecode's array.
+    pub fn of(element: Element) -> ElementKind {
+        match element {
+            Element::Byte => ElementKind::Byte,
+            Element::Bool => ElementKind::Bool,
+            Element::Int => ElementKind::Int,
+            Element::Float => ElementKind::Float,
+            Element::Ref(_) => ElementKind::Ref,
+        }
+    }
 }
 
 /// Which yieldpoint.

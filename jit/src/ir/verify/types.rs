@@ -3,7 +3,7 @@
 use super::{Errors, Invariant, Verifier};
 use crate::ir::{Cond, ElementKind, MethodTable, Op, RefTy, RegionEntry, Ty, Value};
 use holloway_bytecode::natives::NativeType;
-use holloway_bytecode::{ClassId, Element, Layout, Native, Shape, Signature, Type};
+use holloway_bytecode::{ClassId, Layout, Native, Shape, Signature, Type};
 use std::fmt;
 
 /// Any reference.
@@ -282,7 +282,7 @@ impl Verifier<'_> {
         let right = match (element, kind) {
             (None, _) => false,
             (Some(_), None) => true,
-            (Some(element), Some(kind)) => element_kind(element) == kind,
+            (Some(element), Some(kind)) => ElementKind::of(element) == kind,
         };
         if !right {
             errors.add(Invariant::T6, self.name(value), "the array is none, or one of other elements");
@@ -312,17 +312,6 @@ fn nullable(ty: Ty) -> Ty {
     match ty {
         Ty::Ref(r) => Ty::Ref(RefTy { nullable: true, ..r }),
         other => other,
-    }
-}
-
-/// How elements lie in memory.
-fn element_kind(element: Element) -> ElementKind {
-    match element {
-        Element::Byte => ElementKind::Byte,
-        Element::Bool => ElementKind::Bool,
-        Element::Int => ElementKind::Int,
-        Element::Float => ElementKind::Float,
-        Element::Ref(_) => ElementKind::Ref,
     }
 }
 

@@ -212,12 +212,3 @@ pub struct Refusals {
 pub fn field_count(program: &Program, class: ClassId) -> usize {
     program.classes[class.index()].fields().len()
 }
-
-/// The class that declares a field of another one first: itself, or one that it extends.
-pub fn declaring_class(program: &Program, class: ClassId, field: u16) -> ClassId {
-    let superclass = program.classes[class.index()].superclass;
-    match superclass.filter(|&above| (field as usize) < field_count(program, above)) {
-        Some(above) => declaring_class(program, above, field),
-        None => class,
-    }
-}

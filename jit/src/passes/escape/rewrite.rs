@@ -7,10 +7,11 @@
 use super::analysis::Analysis;
 use super::barriers;
 use super::meet::Fate;
-use super::model::{Content, Known, Making, Part, Place, Standing, declaring_class};
+use super::model::{Content, Known, Making, Part, Place, Standing};
 use super::recipes::{Recipes, Spot, nullable};
 use super::sources::{Source, after_call, before_call};
 use super::steps::Outcome;
+use crate::build::memory::declaring_class;
 use crate::ir::{Block, BlockId, Node, Op, Region, StateId, Target, Terminator, Ty, Value};
 use crate::passes::edit::{Constants, Map, Renames, make_assumption};
 use crate::passes::params;

@@ -488,14 +488,16 @@ impl<'p> Lowering<'p> {
         for (at, slot) in self.declared(class).slots.clone().into_iter().enumerate() {
             if self.declarations.functions[slot.function.index()].body.is_some() {
                 let function = self.instance(slot.function, slot.environment.arguments.clone());
-                let function = self.bridged(function, class, at);
+                let gives = self.exact_slot(slot.name, slot.function, slot.environment).result;
+                let function = self.bridged(function, gives, class, at);
                 self.program.classes[class.index()].methods[at].function = Some(function);
             }
         }
     }
 
-    /// The function, or one that calls it and converts the result, if the table says that it is passed another way.
-    fn bridged(&mut self, function: FunctionId, class: ClassId, slot: usize) -> FunctionId {
+    /// The function, whose source says that it `gives` a value of that type, or one that calls it and converts the result, if
+    /// the table says that it is passed another way.
+    fn bridged(&mut self, function: FunctionId, gives: Ty, class: ClassId, slot: usize) -> FunctionId {
         let expected = self.program.classes[class.index()].methods[slot].signature.result;
         let own = &self.program.functions[function.index()];
         match (own.result, expected) {
@@ -504,7 +506,7 @@ impl<'p> Lowering<'p> {
             (_, expected) => {
                 let params = own.registers[..own.params as usize].to_vec();
                 let name = own.name.to_string();
-                self.declare(name, params, expected, Work::Bridge(function))
+                self.declare(name, params, expected, Work::Bridge(function, gives))
             }
         }
     }

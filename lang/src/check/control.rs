@@ -184,7 +184,7 @@ impl BodyChecker<'_, '_> {
             if subject == Ty::NEVER { Ty::UNIT } else { subject },
             scrutinee.span,
         );
-        let before = self.narrowed.clone();
+        let mut before = self.narrowed.clone();
         let mut after: Option<Narrowed> = None;
         let mut patterns = Vec::new();
         let mut bodies: Vec<Expr> = Vec::new();
@@ -196,6 +196,8 @@ impl BodyChecker<'_, '_> {
                 let pattern = checker.pattern(&arm.pattern, remaining, true);
                 let guard = arm.guard.as_ref().map(|guard| {
                     let (guard, outcome) = checker.condition(guard);
+                    // What it assigned is forgotten by the arms behind it, too.
+                    before.retain(|fact| checker.narrowed.contains(fact));
                     checker.apply(&outcome.when_true);
                     guard
                 });

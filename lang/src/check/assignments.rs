@@ -4,7 +4,7 @@
 //! they are locals already.
 
 use super::body::{BodyChecker, VarId, VariableKind};
-use super::expected::Expected;
+use super::expected::{Expected, never_after};
 use super::members::Member;
 use super::names::{Named, Qualifier, TypeName};
 use super::tables::*;
@@ -321,10 +321,7 @@ fn set(place: Place, value: Expr) -> StmtKind {
             Place::Field(object, _) => vec![object],
             Place::Index(object, index) => vec![object, index],
         };
-        let span = value.span;
-        let stmts = before.into_iter().chain([value]);
-        let stmts = stmts.map(|expr| Stmt { span: expr.span, kind: StmtKind::Expr(expr) }).collect();
-        return StmtKind::Expr(Expr { kind: ExprKind::Block(stmts, None), ty: Ty::NEVER, span });
+        return StmtKind::Expr(never_after(before, value));
     }
     match place {
         Place::Local(local, _) => StmtKind::SetLocal(local, value),

@@ -1,12 +1,12 @@
 //! `if`, `match`, `try`, and the expressions that leave: `return` and `throw`.
 
 use super::body::{BodyChecker, ResultOf, VariableKind};
-use super::expected::{Expected, convert, discarded, error_expr};
+use super::expected::{Expected, convert, discarded, error_expr, never_after};
 use super::narrowing::{Narrowed, on_both};
 use crate::ast;
 use crate::diagnostics::Diagnostic;
 use crate::span::Span;
-use crate::typed::{Arm, Catch, Expr, ExprKind, Stmt, StmtKind, Ty, TyKind};
+use crate::typed::{Arm, Catch, Expr, ExprKind, Ty, TyKind};
 
 impl BodyChecker<'_, '_> {
     /// The nullable value of `if let` and `while let`.
@@ -348,7 +348,7 @@ impl BodyChecker<'_, '_> {
                 if checked.ty != Ty::UNIT && checked.ty != Ty::ERROR {
                     self.report_useless_result(&checked);
                 }
-                after(checked, leave(None), span)
+                never_after(vec![checked], leave(None))
             }
             (ResultOf::Known(ty), Some(value)) => {
                 let checked = self.expr(value, Expected::Type(ty));
@@ -381,19 +381,12 @@ impl BodyChecker<'_, '_> {
                     returns.push((ty, place));
                 }
                 match checked {
-                    Some(value) if value.ty == Ty::UNIT => after(value, leave(None), span),
+                    Some(value) if value.ty == Ty::UNIT => never_after(vec![value], leave(None)),
                     checked => leave(checked),
                 }
             }
         }
     }
-}
-
-/// An expression for its effects, then another.
-fn after(first: Expr, then: Expr, span: Span) -> Expr {
-    let ty = then.ty;
-    let stmts = [first, then].map(|expr| Stmt { span: expr.span, kind: StmtKind::Expr(expr) });
-    Expr { kind: ExprKind::Block(stmts.into(), None), ty, span }
 }
 
 /// Where the value of a block comes from.

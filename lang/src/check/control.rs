@@ -284,7 +284,7 @@ impl BodyChecker<'_, '_> {
         let Some(written) = &catch.ty else { return error };
         let scope = self.scope.clone();
         let ty = self.resolve_type(written, &scope);
-        if self.is_subtype(ty, error) {
+        if ty != Ty::NEVER && self.is_subtype(ty, error) {
             return ty;
         }
         let message = format!("{} cannot be caught", self.quote(ty));

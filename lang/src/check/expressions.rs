@@ -140,6 +140,10 @@ impl BodyChecker<'_, '_> {
                 TyKind::Class(..) | TyKind::Interface(..) => {
                     "give it a method `fn toString() -> String`".to_string()
                 }
+                TyKind::Enum(..) => {
+                    "`toString` must be `fn toString() -> String`; without it, the text is the variant's name"
+                        .to_string()
+                }
                 TyKind::Unit => "it gives no value".to_string(),
                 _ => "convert it to something that has a text first".to_string(),
             };
@@ -154,7 +158,9 @@ impl BodyChecker<'_, '_> {
     fn has_text(&mut self, ty: Ty) -> bool {
         let inner = self.without_null(ty);
         match self.types.kind(inner) {
-            TyKind::Int | TyKind::Float | TyKind::Bool | TyKind::String | TyKind::Enum(..) => true,
+            TyKind::Int | TyKind::Float | TyKind::Bool | TyKind::String => true,
+            // Without a method of that name, it is the name of the variant.
+            TyKind::Enum(..) => !self.has_method(inner, "toString") || self.has_to_string(inner),
             TyKind::Class(..) | TyKind::Interface(..) | TyKind::Param(_) => self.has_to_string(inner),
             _ => false,
         }

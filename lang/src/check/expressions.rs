@@ -2,7 +2,7 @@
 
 use super::body::{BodyChecker, This};
 use super::expected::{Expected, convert, error_expr, never_after};
-use crate::ast::{self, StrPart, TypeExpr};
+use crate::ast::{self, Name, StrPart, TypeExpr};
 use crate::builtins::Builtin;
 use crate::diagnostics::Diagnostic;
 use crate::span::Span;
@@ -151,6 +151,14 @@ impl BodyChecker<'_, '_> {
             self.report(Diagnostic::new(span, message, "cannot become a `String`").help(help));
             return error_expr(span);
         }
+        let inner = self.without_null(value.ty);
+        if let Some(method) = self.to_string_of(inner) {
+            let (private, declared) = (self.function(method).private, self.function(method).span);
+            let (name, scope) = (Name { text: "toString".into(), span }, self.scope.clone());
+            if !self.may_use(private, declared, &name, &scope) {
+                return error_expr(span);
+            }
+        }
         Expr { kind: ExprKind::Builtin(Builtin::ToString, vec![value]), ty: Ty::STRING, span }
     }
 
@@ -160,8 +168,10 @@ impl BodyChecker<'_, '_> {
         match self.types.kind(inner) {
             TyKind::Int | TyKind::Float | TyKind::Bool | TyKind::String => true,
             // Without a method of that name, it is the name of the variant.
-            TyKind::Enum(..) => !self.has_method(inner, "toString") || self.has_to_string(inner),
-            TyKind::Class(..) | TyKind::Interface(..) | TyKind::Param(_) => self.has_to_string(inner),
+            TyKind::Enum(..) => !self.has_method(inner, "toString") || self.to_string_of(inner).is_some(),
+            TyKind::Class(..) | TyKind::Interface(..) | TyKind::Param(_) => {
+                self.to_string_of(inner).is_some()
+            }
             _ => false,
         }
     }

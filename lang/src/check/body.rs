@@ -63,6 +63,8 @@ pub(super) enum ResultOf {
     Known(Ty),
     /// A closure's result that follows from its body; types of its `return`s so far.
     Inferred(Vec<(Ty, Span)>),
+    /// An initialiser gives its value at its end only: there is no function that `return` could leave.
+    Initialiser,
 }
 
 /// A loop around the current place.
@@ -133,12 +135,12 @@ impl DerefMut for BodyChecker<'_, '_> {
 }
 
 impl<'c, 'a> BodyChecker<'c, 'a> {
-    /// A body seen from `scope` inside `owner`, whose result is `result`.
+    /// A body seen from `scope` inside `owner`, which gives `result`.
     pub fn new(
         checker: &'c mut Checker<'a>,
         scope: TypeScope,
         owner: Owner,
-        result: Ty,
+        result: ResultOf,
     ) -> BodyChecker<'c, 'a> {
         BodyChecker {
             checker,
@@ -150,7 +152,7 @@ impl<'c, 'a> BodyChecker<'c, 'a> {
             variables: Vec::new(),
             names: Vec::new(),
             block_start: 0,
-            frames: vec![Frame::new(ResultOf::Known(result))],
+            frames: vec![Frame::new(result)],
             narrowed: Vec::new(),
         }
     }

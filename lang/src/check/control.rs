@@ -340,6 +340,16 @@ impl BodyChecker<'_, '_> {
         let leave =
             |value: Option<Expr>| Expr { kind: ExprKind::Return(value.map(Box::new)), ty: Ty::NEVER, span };
         match (result, value) {
+            (ResultOf::Initialiser, value) => {
+                if let Some(value) = value {
+                    self.expr(value, Expected::Free);
+                }
+                self.report(
+                    Diagnostic::new(span, "`return` outside of a function", "an initialiser is none")
+                        .help("let the value stand at the end of its block, or call a function"),
+                );
+                error_expr(span)
+            }
             (ResultOf::Known(Ty::UNIT), Some(value)) if !matches!(value.kind, ast::ExprKind::Error) => {
                 let checked = self.expr(value, Expected::Free);
                 if checked.ty == Ty::NEVER {

@@ -188,6 +188,13 @@ impl<'a> Checker<'a> {
             wrong(format!("`{}` cannot be `{word}`", name.text), "only methods can");
             return;
         }
+        if member.is_static && matches!(member.kind, ast::MemberKind::Init(_)) {
+            wrong(
+                "`init` cannot be `static`".into(),
+                "it makes an object: remove `static`, or write a `static fn`",
+            );
+            return;
+        }
         if member.is_abstract && !class_ast.is_abstract {
             let message =
                 format!("`{}` is abstract, but its class `{}` is not", name.text, class_ast.name.text);

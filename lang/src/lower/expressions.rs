@@ -267,9 +267,6 @@ impl<'p> FunctionLowering<'_, 'p> {
             ExprKind::Builtin(builtin, arguments) => self.builtin(*builtin, arguments, expr, goal),
             ExprKind::Closure(closure) => self.closure(closure, expr, goal),
             ExprKind::Field(object, field) => self.read_field(object, *field, goal),
-            ExprKind::Payload { object, variant, field } => {
-                self.read_payload(object, *variant, *field, expr.span, goal)
-            }
             ExprKind::VariantOrdinal(object) => {
                 let object = self.operand(object);
                 self.get_field(object, super::enums::ORDINAL, Type::Int, goal)

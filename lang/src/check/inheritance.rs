@@ -133,6 +133,10 @@ impl<'a> Checker<'a> {
         // What an abstract superclass promises and leaves undone is for its subclasses to do.
         let mut at = superclass;
         while let Some(TyKind::Class(above, args)) = at.map(|ty| self.types.kind(ty).clone()) {
+            // Any other one does all that it promises, or it was reported there.
+            if !self.class(above).ast.is_abstract {
+                break;
+            }
             let params = self.class(above).params.clone();
             for interface in self.class(above).all_interfaces.clone() {
                 let interface = self.instantiate(interface, &params, &args);
@@ -373,6 +377,10 @@ impl<'a> Checker<'a> {
         let mut first: Option<Span> = None;
         let mut at = Some(this);
         while let Some(TyKind::Class(above, args)) = at.map(|ty| self.types.kind(ty).clone()) {
+            // What is not abstract lacks nothing, or it was reported there.
+            if above != class && !self.class(above).ast.is_abstract {
+                break;
+            }
             for method in self.method_list(above) {
                 let info = self.function(method);
                 let (name, is_abstract, span) = (info.name.clone(), info.is_abstract, info.span);

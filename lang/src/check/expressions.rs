@@ -152,7 +152,7 @@ impl BodyChecker<'_, '_> {
             return error_expr(span);
         }
         let inner = self.without_null(value.ty);
-        if let Some(method) = self.to_string_of(inner) {
+        if let Some(method) = self.text_method(inner) {
             let (private, declared) = (self.function(method).private, self.function(method).span);
             let (name, scope) = (Name { text: "toString".into(), span }, self.scope.clone());
             if !self.may_use(private, declared, &name, &scope) {
@@ -168,10 +168,8 @@ impl BodyChecker<'_, '_> {
         match self.types.kind(inner) {
             TyKind::Int | TyKind::Float | TyKind::Bool | TyKind::String => true,
             // Without a method of that name, it is the name of the variant.
-            TyKind::Enum(..) => !self.has_method(inner, "toString") || self.to_string_of(inner).is_some(),
-            TyKind::Class(..) | TyKind::Interface(..) | TyKind::Param(_) => {
-                self.to_string_of(inner).is_some()
-            }
+            TyKind::Enum(..) => !self.has_method(inner, "toString") || self.text_method(inner).is_some(),
+            TyKind::Class(..) | TyKind::Interface(..) | TyKind::Param(_) => self.text_method(inner).is_some(),
             _ => false,
         }
     }

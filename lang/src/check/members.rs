@@ -206,7 +206,7 @@ impl Checker<'_> {
     }
 
     /// The method `toString() -> String` of a type.
-    pub(super) fn to_string_of(&mut self, ty: Ty) -> Option<FunctionIndex> {
+    pub(super) fn text_method(&mut self, ty: Ty) -> Option<FunctionIndex> {
         let Some(Member::Method(method)) = self.find_member(ty, "toString") else { return None };
         let info = self.function(method.function);
         let fits = info.param_types.is_empty() && info.own_params == 0 && info.result == Ty::STRING;

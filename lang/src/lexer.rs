@@ -57,6 +57,8 @@ pub fn lex(sources: &Sources, file: FileId, diagnostics: &mut Diagnostics) -> Ve
         raw: TokenKind::lexer(text),
         tokens: Vec::with_capacity(text.len() / 4),
         last_end: 0,
+        searched_to: 0,
+        line_ended: false,
         interpolations: Vec::new(),
         strict: false,
         strict_reported: false,
@@ -91,8 +93,12 @@ struct Lexer<'a> {
     file: FileId,
     raw: logos::Lexer<'a, TokenKind>,
     tokens: Vec<Token>,
-    /// The end of the last token or skipped comment.
+    /// The end of the last token.
     last_end: usize,
+    /// How far the text behind the last token was searched for a line end: comments may follow it one after another.
+    searched_to: usize,
+    /// One was found there.
+    line_ended: bool,
     interpolations: Vec<Interpolation>,
     /// Strings end at line ends.
     strict: bool,
@@ -156,13 +162,24 @@ impl Lexer<'_> {
     }
 
     fn push(&mut self, kind: TokenKind, start: usize, end: usize) {
-        let newline_before = self.newline_between(self.last_end, start);
+        // What stands in for a missing end stands at the end of the last token.
+        let newline_before = start > self.last_end && self.line_ends_before(start);
         self.tokens.push(Token { kind, newline_before, start: start as u32, end: end as u32 });
-        self.last_end = end;
+        self.set_last_end(end);
     }
 
-    fn newline_between(&self, from: usize, to: usize) -> bool {
-        self.text.as_bytes()[from..to].contains(&b'\n')
+    fn set_last_end(&mut self, end: usize) {
+        self.last_end = end;
+        self.searched_to = end;
+        self.line_ended = false;
+    }
+
+    /// Does a line end lie between the last token and what begins at `start`. Until there is another token, `start` only
+    /// grows, and nothing is searched twice.
+    fn line_ends_before(&mut self, start: usize) -> bool {
+        self.line_ended = self.line_ended || self.text.as_bytes()[self.searched_to..start].contains(&b'\n');
+        self.searched_to = start;
+        self.line_ended
     }
 
     /// Goes on reading at `offset`.
@@ -177,7 +194,7 @@ impl Lexer<'_> {
         self.interpolations.clear();
         self.tokens.truncate(to.token_count);
         self.pending.truncate(to.pending_count);
-        self.last_end = to.last_end;
+        self.set_last_end(to.last_end);
         self.seek(to.start);
     }
 
@@ -194,7 +211,7 @@ impl Lexer<'_> {
     /// In strict mode an interpolation ends with its line: closes all that are open if the token at `start`
     /// is on another line than the one before.
     fn end_line_of_strict_interpolation(&mut self, start: usize) {
-        if self.strict && !self.interpolations.is_empty() && self.newline_between(self.last_end, start) {
+        if self.strict && !self.interpolations.is_empty() && self.line_ends_before(start) {
             self.close_interpolations();
         }
     }

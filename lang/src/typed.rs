@@ -432,15 +432,6 @@ pub enum ExprKind {
     Closure(Box<Closure>),
     /// Reads field number `usize` (counted from the first field of the root superclass) of an object of a class type.
     Field(Box<Expr>, usize),
-    /// Reads payload field `field` of a value known to be variant `variant`.
-    Payload {
-        /// The enum value.
-        object: Box<Expr>,
-        /// The variant.
-        variant: usize,
-        /// The field.
-        field: usize,
-    },
     /// The position of the variant of an enum value: an `Int`.
     VariantOrdinal(Box<Expr>),
     /// `a[i]` on `Array`, `Bytes` or `String`.

@@ -97,3 +97,18 @@ fn the_programs_of_the_description_check() {
         }
     }
 }
+
+#[test]
+fn many_names_and_long_chains_of_classes_take_no_time() {
+    const MANY: usize = 20_000;
+    let numbered = |line: fn(usize) -> String| (0..MANY).map(line).collect::<String>();
+    let names = numbered(|i| format!("    let x{i} = first + n\n"));
+    let classes = numbered(|i| format!("class C{i} : C{} {{}}\n", i + 1));
+    let text = format!(
+        "fn f(n: Int?) {{\n    if n == null {{ return }}\n    let first = 1\n{names}}}\n\
+         {classes}class C{MANY} {{}}\nfn main() {{ f(1); C0() }}\n"
+    );
+    if let Err(failure) = check("main.hol", &InMemory::new().with("main.hol", text)) {
+        panic!("{}", rendered(&failure));
+    }
+}

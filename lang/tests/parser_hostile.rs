@@ -190,6 +190,8 @@ fn many_errors_are_found_in_time() {
             survive(&text);
         }
     }
+    // What does not end the line of an interpolation that has no end.
+    survive(&body(&format!("\"${{{}", repeated("/**/", MANY))));
 }
 
 #[test]

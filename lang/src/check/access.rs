@@ -64,7 +64,11 @@ impl BodyChecker<'_, '_> {
         };
         let local = self.hidden_local("$object", inner, object.span);
         let read = Expr { kind: ExprKind::Local(local), ty: inner, span: object.span };
+        let before = self.narrowed.clone();
         let value = then(self, read);
+        // Arguments are not evaluated if the object is null.
+        let after = std::mem::replace(&mut self.narrowed, before);
+        self.narrowed.retain(|fact| after.contains(fact));
         match value.ty {
             Ty::ERROR => return value,
             Ty::UNIT | Ty::NEVER => {

@@ -4,7 +4,7 @@
 //! they are locals already.
 
 use super::body::{BodyChecker, VarId, VariableKind};
-use super::expected::Expected;
+use super::expected::{Expected, never_after};
 use super::members::Member;
 use super::names::{Named, Qualifier, TypeName};
 use super::tables::*;
@@ -20,6 +20,8 @@ enum Place {
     Global(GlobalIndex),
     Field(Expr, usize),
     Index(Expr, Expr),
+    /// None: finding the place never ends.
+    Never(Expr),
 }
 
 impl BodyChecker<'_, '_> {
@@ -32,14 +34,22 @@ impl BodyChecker<'_, '_> {
         span: Span,
         out: &mut Vec<Stmt>,
     ) -> bool {
-        let Some((place, ty)) = self.place(target) else {
-            self.expr(value, Expected::Free);
-            if let ast::ExprKind::Name(name, _) = &target.kind
-                && let Some(variable) = self.variable(&name.text)
-            {
-                self.forget(variable);
+        let (place, ty) = match self.place(target) {
+            Some((Place::Never(never), _)) => {
+                self.expr(value, Expected::Free);
+                out.push(Stmt { kind: StmtKind::Expr(never), span });
+                return true;
             }
-            return false;
+            Some(found) => found,
+            None => {
+                self.expr(value, Expected::Free);
+                if let ast::ExprKind::Name(name, _) = &target.kind
+                    && let Some(variable) = self.variable(&name.text)
+                {
+                    self.forget(variable);
+                }
+                return false;
+            }
         };
         match op {
             None => {
@@ -152,8 +162,11 @@ impl BodyChecker<'_, '_> {
                 }
                 let own = matches!(object.kind, ast::ExprKind::This);
                 let object = self.expr(object, Expected::Free);
-                if matches!(object.ty, Ty::ERROR | Ty::NEVER) || name.text.is_empty() {
+                if object.ty == Ty::ERROR || name.text.is_empty() {
                     return None;
+                }
+                if object.ty == Ty::NEVER {
+                    return Some((Place::Never(object), Ty::NEVER));
                 }
                 let object = self.seen_with(object, name);
                 match self.find_member(object.ty, &name.text) {
@@ -179,10 +192,12 @@ impl BodyChecker<'_, '_> {
                     );
                     return None;
                 }
-                if index.ty == Ty::ERROR || object.ty == Ty::NEVER {
-                    return None;
+                match (object.ty, index.ty) {
+                    (_, Ty::ERROR) => None,
+                    (Ty::NEVER, _) => Some((Place::Never(object), Ty::NEVER)),
+                    (_, Ty::NEVER) => Some((Place::Never(never_after(vec![object], index)), Ty::NEVER)),
+                    _ => Some((Place::Index(object, index), element)),
                 }
-                Some((Place::Index(object, index), element))
             }
             ast::ExprKind::Error => None,
             ast::ExprKind::Member { safe: true, .. } => {
@@ -307,6 +322,7 @@ impl BodyChecker<'_, '_> {
             Place::Index(object, index) => {
                 (ExprKind::Index(Box::new(object.clone()), Box::new(index.clone())), ty)
             }
+            Place::Never(never) => return never.clone(),
         };
         Expr { kind, ty, span }
     }
@@ -320,17 +336,16 @@ fn set(place: Place, value: Expr) -> StmtKind {
             Place::Local(..) | Place::Global(_) => Vec::new(),
             Place::Field(object, _) => vec![object],
             Place::Index(object, index) => vec![object, index],
+            Place::Never(never) => return StmtKind::Expr(never),
         };
-        let span = value.span;
-        let stmts = before.into_iter().chain([value]);
-        let stmts = stmts.map(|expr| Stmt { span: expr.span, kind: StmtKind::Expr(expr) }).collect();
-        return StmtKind::Expr(Expr { kind: ExprKind::Block(stmts, None), ty: Ty::NEVER, span });
+        return StmtKind::Expr(never_after(before, value));
     }
     match place {
         Place::Local(local, _) => StmtKind::SetLocal(local, value),
         Place::Global(global) => StmtKind::SetGlobal(global, value),
         Place::Field(object, position) => StmtKind::SetField(object, position, value),
         Place::Index(object, index) => StmtKind::SetIndex(object, index, value),
+        Place::Never(never) => StmtKind::Expr(never),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Fourth pass: every function with a body, every constructor, every initialiser of a global.
 
 use super::Checker;
-use super::body::{BodyChecker, VariableKind};
+use super::body::{BodyChecker, ResultOf, VariableKind};
 use super::expected::Expected;
 use super::tables::*;
 use super::variables::VariableFacts;
@@ -63,7 +63,7 @@ impl<'a> Checker<'a> {
         let info = self.function(function);
         let (scope, owner, receiver) = (info.scope.clone(), info.owner, info.receiver);
         let (is_static, types, result) = (info.is_static, info.param_types.clone(), info.result);
-        let mut checker = BodyChecker::new(self, scope, owner, result);
+        let mut checker = BodyChecker::new(self, scope, owner, ResultOf::Known(result));
         checker.facts = VariableFacts::of_function(ast);
         match receiver {
             Some(this) => {

@@ -16,7 +16,8 @@ use super::variables::VariableFacts;
 use crate::ast::Name;
 use crate::diagnostics::Diagnostic;
 use crate::span::Span;
-use crate::typed::{Body, ClassIndex, Expr, Local, LocalIndex, LoopIndex, Ty};
+use crate::typed::{Body, ClassIndex, Expr, FixedHasher, Local, LocalIndex, LoopIndex, Ty};
+use hashbrown::HashMap;
 
 /// A variable of the source text, numbered over the function and its closures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,6 +64,8 @@ pub(super) enum ResultOf {
     Known(Ty),
     /// A closure's result that follows from its body; types of its `return`s so far.
     Inferred(Vec<(Ty, Span)>),
+    /// An initialiser gives its value at its end only: there is no function that `return` could leave.
+    Initialiser,
 }
 
 /// A loop around the current place.
@@ -80,6 +83,8 @@ pub(super) struct LoopState {
 /// A body with locals of its own.
 pub(super) struct Frame {
     pub locals: Vec<Local>,
+    /// Which of them are variables, in their order.
+    pub variables: Vec<(LocalIndex, VarId)>,
     pub loop_count: u32,
     pub loops: Vec<LoopState>,
     pub result: ResultOf,
@@ -112,6 +117,8 @@ pub(super) struct BodyChecker<'c, 'a> {
     pub variables: Vec<Variable>,
     /// Names in scope, inner ones last.
     names: Vec<(Box<str>, VarId)>,
+    /// For each of them, where it is in `names`, in ascending order.
+    places: HashMap<Box<str>, Vec<usize>, FixedHasher>,
     /// Where in `names` the innermost block begins.
     block_start: usize,
     pub frames: Vec<Frame>,
@@ -133,12 +140,12 @@ impl DerefMut for BodyChecker<'_, '_> {
 }
 
 impl<'c, 'a> BodyChecker<'c, 'a> {
-    /// A body seen from `scope` inside `owner`, whose result is `result`.
+    /// A body seen from `scope` inside `owner`, which gives `result`.
     pub fn new(
         checker: &'c mut Checker<'a>,
         scope: TypeScope,
         owner: Owner,
-        result: Ty,
+        result: ResultOf,
     ) -> BodyChecker<'c, 'a> {
         BodyChecker {
             checker,
@@ -149,8 +156,9 @@ impl<'c, 'a> BodyChecker<'c, 'a> {
             facts: VariableFacts::default(),
             variables: Vec::new(),
             names: Vec::new(),
+            places: HashMap::default(),
             block_start: 0,
-            frames: vec![Frame::new(ResultOf::Known(result))],
+            frames: vec![Frame::new(result)],
             narrowed: Vec::new(),
         }
     }
@@ -172,7 +180,9 @@ impl<'c, 'a> BodyChecker<'c, 'a> {
         let (mark, block) = (self.names.len(), self.block_start);
         self.block_start = mark;
         let result = inside(self);
-        self.names.truncate(mark);
+        for (name, _) in self.names.drain(mark..) {
+            self.places.get_mut(&name).and_then(Vec::pop);
+        }
         self.block_start = block;
         result
     }
@@ -193,6 +203,7 @@ impl<'c, 'a> BodyChecker<'c, 'a> {
         let frame = self.frames.len() - 1;
         self.frames[frame].locals[local.index()].celled = celled;
         let variable = VarId(self.variables.len());
+        self.frames[frame].variables.push((local, variable));
         self.variables.push(Variable {
             name: name.text.clone(),
             kind,
@@ -210,7 +221,9 @@ impl<'c, 'a> BodyChecker<'c, 'a> {
     pub fn declare_this(&mut self, ty: Ty, span: Span) -> LocalIndex {
         let name = Name { text: "this".into(), span };
         let local = self.hidden_local("this", ty, span);
-        self.this = This::Variable(VarId(self.variables.len()));
+        let variable = VarId(self.variables.len());
+        self.this = This::Variable(variable);
+        self.frame().variables.push((local, variable));
         self.variables.push(Variable {
             name: name.text,
             kind: VariableKind::This,
@@ -230,8 +243,11 @@ impl<'c, 'a> BodyChecker<'c, 'a> {
         if &*name == "_" || name.is_empty() {
             return;
         }
-        let earlier = self.names[self.block_start..].iter().find(|(known, _)| *known == name);
-        if let Some((_, earlier)) = earlier {
+        let places = self.places.entry(name.clone()).or_default();
+        let earlier = places.get(places.partition_point(|place| *place < self.block_start)).copied();
+        places.push(self.names.len());
+        if let Some(earlier) = earlier {
+            let (_, earlier) = self.names[earlier];
             let (first, span) = (self.variables[earlier.0].span, self.variables[variable.0].span);
             self.report(
                 Diagnostic::new(
@@ -255,7 +271,8 @@ impl<'c, 'a> BodyChecker<'c, 'a> {
 
     /// The variable that a name stands for.
     pub fn variable(&self, name: &str) -> Option<VarId> {
-        self.names.iter().rev().find(|(known, _)| **known == *name).map(|(_, variable)| *variable)
+        let place = *self.places.get(name)?.last()?;
+        Some(self.names[place].1)
     }
 
     /// The names of the variables in scope, for suggestions.
@@ -286,6 +303,13 @@ impl<'c, 'a> BodyChecker<'c, 'a> {
 impl Frame {
     /// A frame without locals.
     pub fn new(result: ResultOf) -> Frame {
-        Frame { locals: Vec::new(), loop_count: 0, loops: Vec::new(), result, captures: Vec::new() }
+        Frame {
+            locals: Vec::new(),
+            variables: Vec::new(),
+            loop_count: 0,
+            loops: Vec::new(),
+            result,
+            captures: Vec::new(),
+        }
     }
 }

@@ -265,7 +265,7 @@ impl BodyChecker<'_, '_> {
         }
     }
 
-    /// The node of a call, unless an argument never gives a value.
+    /// The node of a call. An argument that never gives a value stays in it, behind those that are evaluated before.
     pub(super) fn finish_call(
         &mut self,
         applied: Applied,

@@ -153,6 +153,7 @@ impl BodyChecker<'_, '_> {
                 joined
             }
             (None, ResultOf::Known(ty)) => *ty,
+            (None, ResultOf::Initialiser) => Ty::ERROR,
         };
         if result == Ty::NULL {
             self.report(

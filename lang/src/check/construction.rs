@@ -185,13 +185,14 @@ impl BodyChecker<'_, '_> {
         }
         let length = self.expr(&args[0], Expected::Type(Ty::INT));
         let value = args.get(1).map(|value| self.expr(value, element.map_or(Expected::Free, Expected::Type)));
-        let element = match element.or(value.as_ref().map(|value| value.ty)) {
-            Some(Ty::NULL | Ty::UNIT | Ty::NEVER) | None => {
+        let element = match (element, value.as_ref().map(|value| value.ty)) {
+            (Some(element), _) => element,
+            (None, Some(Ty::NULL | Ty::UNIT | Ty::NEVER) | None) => {
                 let message = "the type of the elements of this array is not known";
                 self.report(Diagnostic::new(span, message, "an array of what?").help("write `Array<T>(…)`"));
                 return error_expr(span);
             }
-            Some(element) => element,
+            (None, Some(element)) => element,
         };
         if element == Ty::ERROR || length.ty == Ty::ERROR || value.as_ref().is_some_and(|v| v.ty == Ty::ERROR)
         {

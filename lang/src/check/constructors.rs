@@ -4,7 +4,7 @@
 //! superclass's constructor if that is not called in the body. What makes it right is in [`super::init_rules`].
 
 use super::Checker;
-use super::body::{BodyChecker, This, VariableKind};
+use super::body::{BodyChecker, ResultOf, This, VariableKind};
 use super::expected::Expected;
 use super::tables::*;
 use super::variables::VariableFacts;
@@ -51,7 +51,7 @@ impl<'a> Checker<'a> {
         let init_scope = self.function(function).scope.clone();
         let this_type = self.class(class).this;
         let types = self.function(function).param_types.clone();
-        let mut checker = BodyChecker::new(self, init_scope, Owner::Class(class), Ty::UNIT);
+        let mut checker = BodyChecker::new(self, init_scope, Owner::Class(class), ResultOf::Known(Ty::UNIT));
         checker.init_of = Some(class);
         checker.facts = checker.constructor_facts(class, written);
         let this = checker.declare_this(this_type, place);
@@ -152,6 +152,7 @@ impl<'a> BodyChecker<'_, 'a> {
         stmts: &mut Vec<Stmt>,
     ) {
         let object_of_class = std::mem::replace(&mut self.this, This::Early);
+        let result = std::mem::replace(&mut self.frame().result, ResultOf::Initialiser);
         for position in 0..self.class(class).fields.len() {
             let field = &self.class(class).fields[position];
             let (name, init) = (field.name, field.init);
@@ -164,6 +165,7 @@ impl<'a> BodyChecker<'_, 'a> {
             stmts.push(Stmt { kind: StmtKind::SetField(object, index, value), span: name.span });
         }
         self.this = object_of_class;
+        self.frame().result = result;
     }
 
     /// The call of the superclass's constructor that is not written, if there is one to add.

@@ -1,12 +1,12 @@
 //! `if`, `match`, `try`, and the expressions that leave: `return` and `throw`.
 
 use super::body::{BodyChecker, ResultOf, VariableKind};
-use super::expected::{Expected, convert, discarded, error_expr};
+use super::expected::{Expected, convert, discarded, error_expr, never_after};
 use super::narrowing::{Narrowed, on_both};
 use crate::ast;
 use crate::diagnostics::Diagnostic;
 use crate::span::Span;
-use crate::typed::{Arm, Catch, Expr, ExprKind, Stmt, StmtKind, Ty, TyKind};
+use crate::typed::{Arm, Catch, Expr, ExprKind, Ty, TyKind};
 
 impl BodyChecker<'_, '_> {
     /// The nullable value of `if let` and `while let`.
@@ -184,7 +184,7 @@ impl BodyChecker<'_, '_> {
             if subject == Ty::NEVER { Ty::UNIT } else { subject },
             scrutinee.span,
         );
-        let before = self.narrowed.clone();
+        let mut before = self.narrowed.clone();
         let mut after: Option<Narrowed> = None;
         let mut patterns = Vec::new();
         let mut bodies: Vec<Expr> = Vec::new();
@@ -196,6 +196,8 @@ impl BodyChecker<'_, '_> {
                 let pattern = checker.pattern(&arm.pattern, remaining, true);
                 let guard = arm.guard.as_ref().map(|guard| {
                     let (guard, outcome) = checker.condition(guard);
+                    // What it assigned is forgotten by the arms behind it, too.
+                    before.retain(|fact| checker.narrowed.contains(fact));
                     checker.apply(&outcome.when_true);
                     guard
                 });
@@ -282,7 +284,7 @@ impl BodyChecker<'_, '_> {
         let Some(written) = &catch.ty else { return error };
         let scope = self.scope.clone();
         let ty = self.resolve_type(written, &scope);
-        if self.is_subtype(ty, error) {
+        if ty != Ty::NEVER && self.is_subtype(ty, error) {
             return ty;
         }
         let message = format!("{} cannot be caught", self.quote(ty));
@@ -338,6 +340,16 @@ impl BodyChecker<'_, '_> {
         let leave =
             |value: Option<Expr>| Expr { kind: ExprKind::Return(value.map(Box::new)), ty: Ty::NEVER, span };
         match (result, value) {
+            (ResultOf::Initialiser, value) => {
+                if let Some(value) = value {
+                    self.expr(value, Expected::Free);
+                }
+                self.report(
+                    Diagnostic::new(span, "`return` outside of a function", "an initialiser is none")
+                        .help("let the value stand at the end of its block, or call a function"),
+                );
+                error_expr(span)
+            }
             (ResultOf::Known(Ty::UNIT), Some(value)) if !matches!(value.kind, ast::ExprKind::Error) => {
                 let checked = self.expr(value, Expected::Free);
                 if checked.ty == Ty::NEVER {
@@ -346,7 +358,7 @@ impl BodyChecker<'_, '_> {
                 if checked.ty != Ty::UNIT && checked.ty != Ty::ERROR {
                     self.report_useless_result(&checked);
                 }
-                after(checked, leave(None), span)
+                never_after(vec![checked], leave(None))
             }
             (ResultOf::Known(ty), Some(value)) => {
                 let checked = self.expr(value, Expected::Type(ty));
@@ -379,19 +391,12 @@ impl BodyChecker<'_, '_> {
                     returns.push((ty, place));
                 }
                 match checked {
-                    Some(value) if value.ty == Ty::UNIT => after(value, leave(None), span),
+                    Some(value) if value.ty == Ty::UNIT => never_after(vec![value], leave(None)),
                     checked => leave(checked),
                 }
             }
         }
     }
-}
-
-/// An expression for its effects, then another.
-fn after(first: Expr, then: Expr, span: Span) -> Expr {
-    let ty = then.ty;
-    let stmts = [first, then].map(|expr| Stmt { span: expr.span, kind: StmtKind::Expr(expr) });
-    Expr { kind: ExprKind::Block(stmts.into(), None), ty, span }
 }
 
 /// Where the value of a block comes from.

@@ -181,6 +181,8 @@ impl<'a> Checker<'a> {
         }
         let mut order: Vec<usize> = Vec::new();
         let mut placed = vec![false; found.len()];
+        // The last start from which a class was reached.
+        let mut reached_from = vec![usize::MAX; found.len()];
         for start in 0..found.len() {
             let mut chain = Vec::new();
             let mut at = Some(start);
@@ -188,13 +190,15 @@ impl<'a> Checker<'a> {
                 if placed[class] {
                     break;
                 }
-                if let Some(from) = chain.iter().position(|seen| *seen == class) {
+                if reached_from[class] == start {
+                    let from = chain.iter().position(|seen| *seen == class).unwrap_or(0);
                     self.report_cycle(&found, &chain[from..]);
                     for member in &chain[from..] {
                         found[*member].superclass = None;
                     }
                     break;
                 }
+                reached_from[class] = start;
                 chain.push(class);
                 at = found[class].superclass;
             }

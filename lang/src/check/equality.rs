@@ -1,7 +1,7 @@
 //! `==` and `!=`: which types may be compared.
 
 use super::body::BodyChecker;
-use super::expected::{Expected, error_expr};
+use super::expected::{Expected, error_expr, never_after};
 use crate::ast;
 use crate::diagnostics::Diagnostic;
 use crate::span::Span;
@@ -23,10 +23,11 @@ impl BodyChecker<'_, '_> {
         if left.ty == Ty::ERROR || right.ty == Ty::ERROR {
             return error_expr(span);
         }
-        for operand in [&left, &right] {
-            if operand.ty == Ty::NEVER {
-                return operand.clone();
-            }
+        if left.ty == Ty::NEVER {
+            return left;
+        }
+        if right.ty == Ty::NEVER {
+            return never_after(vec![left], right);
         }
         // A variable known not to be null may still be compared with null: it is the declared type that counts.
         if right.ty == Ty::NULL {

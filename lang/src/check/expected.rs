@@ -132,6 +132,17 @@ pub(super) fn convert(expr: Expr, target: Ty) -> Expr {
     Expr { kind: ExprKind::Convert(Box::new(expr)), ty: target, span }
 }
 
+/// What never gives a value, after operands that were evaluated before it for nothing but their effects.
+pub(super) fn never_after(before: Vec<Expr>, never: Expr) -> Expr {
+    if before.is_empty() {
+        return never;
+    }
+    let span = never.span;
+    let stmts = before.into_iter().chain([never]);
+    let stmts = stmts.map(|expr| Stmt { span: expr.span, kind: StmtKind::Expr(expr) }).collect();
+    Expr { kind: ExprKind::Block(stmts, None), ty: Ty::NEVER, span }
+}
+
 /// Stands for an expression that was already reported.
 pub(super) fn error_expr(span: Span) -> Expr {
     Expr { kind: ExprKind::Unit, ty: Ty::ERROR, span }

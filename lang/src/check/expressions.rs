@@ -1,8 +1,8 @@
 //! Expressions: the way in, literals, and where the other kinds are checked.
 
 use super::body::{BodyChecker, This};
-use super::expected::{Expected, convert, error_expr};
-use crate::ast::{self, StrPart, TypeExpr};
+use super::expected::{Expected, convert, error_expr, never_after};
+use crate::ast::{self, Name, StrPart, TypeExpr};
 use crate::builtins::Builtin;
 use crate::diagnostics::Diagnostic;
 use crate::span::Span;
@@ -99,33 +99,25 @@ impl BodyChecker<'_, '_> {
 
     /// `"text ${e} text"`.
     fn interpolated(&mut self, parts: &[StrPart], span: Span) -> Expr {
-        let mut whole: Option<Expr> = None;
-        let mut failed = false;
-        for part in parts {
-            let piece = match part {
-                StrPart::Text(text) => Expr { kind: ExprKind::Str(text.clone()), ty: Ty::STRING, span },
-                StrPart::Expr(expr) => {
-                    let value = self.expr(expr, Expected::Free);
-                    self.text_of(value)
-                }
-            };
-            if piece.ty == Ty::NEVER {
-                return piece;
+        let pieces = parts.iter().map(|part| match part {
+            StrPart::Text(text) => Expr { kind: ExprKind::Str(text.clone()), ty: Ty::STRING, span },
+            StrPart::Expr(expr) => {
+                let value = self.expr(expr, Expected::Free);
+                self.text_of(value)
             }
-            failed |= piece.ty == Ty::ERROR;
-            whole = Some(match whole {
-                None => piece,
-                Some(whole) => {
-                    let kind = ExprKind::Binary(BinaryOp::Concat, Box::new(whole), Box::new(piece));
-                    Expr { kind, ty: Ty::STRING, span }
-                }
-            });
+        });
+        let mut pieces: Vec<Expr> = pieces.collect();
+        if pieces.iter().any(|piece| piece.ty == Ty::ERROR) {
+            return error_expr(span);
         }
-        match whole {
-            _ if failed => error_expr(span),
-            Some(whole) => whole,
-            None => Expr { kind: ExprKind::Str("".into()), ty: Ty::STRING, span },
+        if let Some(never) = take_never(&mut pieces) {
+            return never_after(pieces, never);
         }
+        let whole = pieces.into_iter().reduce(|whole, piece| {
+            let kind = ExprKind::Binary(BinaryOp::Concat, Box::new(whole), Box::new(piece));
+            Expr { kind, ty: Ty::STRING, span }
+        });
+        whole.unwrap_or(Expr { kind: ExprKind::Str("".into()), ty: Ty::STRING, span })
     }
 
     /// The text of a value, as in `${value}`.
@@ -148,12 +140,24 @@ impl BodyChecker<'_, '_> {
                 TyKind::Class(..) | TyKind::Interface(..) => {
                     "give it a method `fn toString() -> String`".to_string()
                 }
+                TyKind::Enum(..) => {
+                    "`toString` must be `fn toString() -> String`; without it, the text is the variant's name"
+                        .to_string()
+                }
                 TyKind::Unit => "it gives no value".to_string(),
                 _ => "convert it to something that has a text first".to_string(),
             };
             let message = format!("{ty} has no text");
             self.report(Diagnostic::new(span, message, "cannot become a `String`").help(help));
             return error_expr(span);
+        }
+        let inner = self.without_null(value.ty);
+        if let Some(method) = self.text_method(inner) {
+            let (private, declared) = (self.function(method).private, self.function(method).span);
+            let (name, scope) = (Name { text: "toString".into(), span }, self.scope.clone());
+            if !self.may_use(private, declared, &name, &scope) {
+                return error_expr(span);
+            }
         }
         Expr { kind: ExprKind::Builtin(Builtin::ToString, vec![value]), ty: Ty::STRING, span }
     }
@@ -162,8 +166,10 @@ impl BodyChecker<'_, '_> {
     fn has_text(&mut self, ty: Ty) -> bool {
         let inner = self.without_null(ty);
         match self.types.kind(inner) {
-            TyKind::Int | TyKind::Float | TyKind::Bool | TyKind::String | TyKind::Enum(..) => true,
-            TyKind::Class(..) | TyKind::Interface(..) | TyKind::Param(_) => self.has_to_string(inner),
+            TyKind::Int | TyKind::Float | TyKind::Bool | TyKind::String => true,
+            // Without a method of that name, it is the name of the variant.
+            TyKind::Enum(..) => !self.has_method(inner, "toString") || self.text_method(inner).is_some(),
+            TyKind::Class(..) | TyKind::Interface(..) | TyKind::Param(_) => self.text_method(inner).is_some(),
             _ => false,
         }
     }
@@ -176,8 +182,8 @@ impl BodyChecker<'_, '_> {
         });
         let expectation = element.map_or(Expected::Free, Expected::Type);
         let mut values: Vec<Expr> = elements.iter().map(|value| self.expr(value, expectation)).collect();
-        if let Some(never) = values.iter().position(|value| value.ty == Ty::NEVER) {
-            return values.swap_remove(never);
+        if let Some(never) = take_never(&mut values) {
+            return never_after(values, never);
         }
         let element = match element {
             Some(element) => element,
@@ -259,4 +265,10 @@ impl BodyChecker<'_, '_> {
         let message = format!("{what} cannot be used here");
         self.report(Diagnostic::new(span, message, why).help(help));
     }
+}
+
+/// The first of the values that never comes, if there is one; what stands before it is left in the list.
+fn take_never(values: &mut Vec<Expr>) -> Option<Expr> {
+    let never = values.iter().position(|value| value.ty == Ty::NEVER)?;
+    values.drain(never..).next()
 }

@@ -2,7 +2,7 @@
 //! checked when somebody first asks. Asking for a type while it is being found is a circle.
 
 use super::Checker;
-use super::body::{BodyChecker, This};
+use super::body::{BodyChecker, ResultOf, This};
 use super::expected::Expected;
 use super::tables::*;
 use super::variables::VariableFacts;
@@ -63,8 +63,7 @@ impl Checker<'_> {
             }
             Lazy::Active => return,
         };
-        let result = expected.ty().unwrap_or(Ty::ERROR);
-        let mut checker = BodyChecker::new(self, scope, owner, result);
+        let mut checker = BodyChecker::new(self, scope, owner, ResultOf::Initialiser);
         checker.facts = VariableFacts::of_expression(init);
         if owner != Owner::None {
             checker.this = This::Static;
@@ -98,7 +97,7 @@ impl Checker<'_> {
             Some(init) => {
                 self.classes[class.index()].fields[position].ty = Lazy::Active;
                 let scope = self.class(class).scope.clone();
-                let mut checker = BodyChecker::new(self, scope, Owner::Class(class), Ty::ERROR);
+                let mut checker = BodyChecker::new(self, scope, Owner::Class(class), ResultOf::Initialiser);
                 checker.facts = VariableFacts::of_expression(init);
                 checker.this = This::Early;
                 let expr = checker.expr(init, Expected::Free);

@@ -133,6 +133,10 @@ impl<'a> Checker<'a> {
         // What an abstract superclass promises and leaves undone is for its subclasses to do.
         let mut at = superclass;
         while let Some(TyKind::Class(above, args)) = at.map(|ty| self.types.kind(ty).clone()) {
+            // Any other one does all that it promises, or it was reported there.
+            if !self.class(above).ast.is_abstract {
+                break;
+            }
             let params = self.class(above).params.clone();
             for interface in self.class(above).all_interfaces.clone() {
                 let interface = self.instantiate(interface, &params, &args);
@@ -186,6 +190,13 @@ impl<'a> Checker<'a> {
                 _ => "override",
             };
             wrong(format!("`{}` cannot be `{word}`", name.text), "only methods can");
+            return;
+        }
+        if member.is_static && matches!(member.kind, ast::MemberKind::Init(_)) {
+            wrong(
+                "`init` cannot be `static`".into(),
+                "it makes an object: remove `static`, or write a `static fn`",
+            );
             return;
         }
         if member.is_abstract && !class_ast.is_abstract {
@@ -366,6 +377,10 @@ impl<'a> Checker<'a> {
         let mut first: Option<Span> = None;
         let mut at = Some(this);
         while let Some(TyKind::Class(above, args)) = at.map(|ty| self.types.kind(ty).clone()) {
+            // What is not abstract lacks nothing, or it was reported there.
+            if above != class && !self.class(above).ast.is_abstract {
+                break;
+            }
             for method in self.method_list(above) {
                 let info = self.function(method);
                 let (name, is_abstract, span) = (info.name.clone(), info.is_abstract, info.span);

@@ -205,15 +205,12 @@ impl Checker<'_> {
         matches!(self.find_member(ty, name), Some(Member::Method(_)))
     }
 
-    /// Has the type a method `toString() -> String`.
-    pub(super) fn has_to_string(&mut self, ty: Ty) -> bool {
-        match self.find_member(ty, "toString") {
-            Some(Member::Method(method)) => {
-                let info = self.function(method.function);
-                info.param_types.is_empty() && info.own_params == 0 && info.result == Ty::STRING
-            }
-            _ => false,
-        }
+    /// The method `toString() -> String` of a type.
+    pub(super) fn text_method(&mut self, ty: Ty) -> Option<FunctionIndex> {
+        let Some(Member::Method(method)) = self.find_member(ty, "toString") else { return None };
+        let info = self.function(method.function);
+        let fits = info.param_types.is_empty() && info.own_params == 0 && info.result == Ty::STRING;
+        fits.then_some(method.function)
     }
 
     /// The type parameters and arguments of a class, interface or enum type.

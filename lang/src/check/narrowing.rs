@@ -118,11 +118,14 @@ impl BodyChecker<'_, '_> {
 
     /// The variable that a local of the current frame is, or was captured from.
     fn variable_of(&self, local: LocalIndex) -> Option<VarId> {
-        let captured = self.frames.last()?.captures.iter().find(|(.., inner)| *inner == local);
-        let here = self.frames.len() - 1;
-        captured
-            .map(|(variable, ..)| *variable)
-            .or_else(|| self.variables.iter().rposition(|v| v.frame == here && v.local == local).map(VarId))
+        let frame = self.frames.last()?;
+        let own = frame.variables.binary_search_by_key(&local.0, |(known, _)| known.0);
+        match own {
+            Ok(own) => Some(frame.variables[own].1),
+            Err(_) => {
+                frame.captures.iter().find(|(.., inner)| *inner == local).map(|(variable, ..)| *variable)
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Arithmetic, comparison, `!`, `??` and `a[i]`.
 
 use super::body::BodyChecker;
-use super::expected::{Expected, convert, error_expr};
+use super::expected::{Expected, convert, error_expr, never_after};
 use crate::ast::{self, BinaryOp as Op};
 use crate::diagnostics::Diagnostic;
 use crate::span::Span;
@@ -53,10 +53,11 @@ impl BodyChecker<'_, '_> {
                 return error_expr(span);
             }
         }
-        for operand in [&left, &right] {
-            if operand.ty == Ty::NEVER {
-                return operand.clone();
-            }
+        if left.ty == Ty::NEVER {
+            return left;
+        }
+        if right.ty == Ty::NEVER {
+            return never_after(vec![left], right);
         }
         let Some((kind, ty)) = operation(op, left.ty, right.ty) else {
             self.report_operands(op, place, &left, &right);
@@ -195,7 +196,7 @@ impl BodyChecker<'_, '_> {
         let index = self.expr(index, Expected::Type(Ty::INT));
         match self.element_type(&object) {
             Some(_) if object.ty == Ty::NEVER => object,
-            Some(_) if index.ty == Ty::NEVER => index,
+            Some(_) if index.ty == Ty::NEVER => never_after(vec![object], index),
             Some(_) if index.ty == Ty::ERROR => error_expr(span),
             Some(element) => {
                 Expr { kind: ExprKind::Index(Box::new(object), Box::new(index)), ty: element, span }

@@ -66,8 +66,10 @@ pub(super) fn mentions_super_init(block: &Block) -> bool {
 struct Pass {
     found: VariableFacts,
     super_init: bool,
-    /// The variables in scope: name, start of the declaration, depth of closures there.
-    scope: Vec<(Box<str>, u32, u32)>,
+    /// The names of the variables in scope, inner ones last.
+    scope: Vec<Box<str>>,
+    /// For each of them the variables of that name, inner ones last: start of the declaration, depth of closures there.
+    meanings: HashMap<Box<str>, Vec<(u32, u32)>, FixedHasher>,
     closures: u32,
 }
 
@@ -75,16 +77,18 @@ impl Pass {
     fn scoped(&mut self, inside: impl FnOnce(&mut Pass)) {
         let mark = self.scope.len();
         inside(self);
-        self.scope.truncate(mark);
+        for name in self.scope.drain(mark..) {
+            self.meanings.get_mut(&name).and_then(Vec::pop);
+        }
     }
 
     fn declare(&mut self, name: &Name) {
-        self.scope.push((name.text.clone(), name.span.start, self.closures));
+        self.scope.push(name.text.clone());
+        self.meanings.entry(name.text.clone()).or_default().push((name.span.start, self.closures));
     }
 
     fn mention(&mut self, name: &Name, assignment: Option<Span>) {
-        let found = self.scope.iter().rev().find(|(known, ..)| *known == name.text);
-        if let Some((_, start, depth)) = found {
+        if let Some((start, depth)) = self.meanings.get(&name.text).and_then(|meanings| meanings.last()) {
             let facts = self.found.facts.entry(*start).or_default();
             facts.captured |= *depth != self.closures;
             facts.assigned.extend(assignment.map(|span| span.start));

@@ -34,7 +34,6 @@ pub(super) fn children(expr: &mut Expr, visit: &mut dyn FnMut(&mut Expr)) {
             args.iter_mut().for_each(visit);
         }
         ExprKind::Field(inner, _)
-        | ExprKind::Payload { object: inner, .. }
         | ExprKind::VariantOrdinal(inner)
         | ExprKind::NonNull(inner)
         | ExprKind::Unary(_, inner)

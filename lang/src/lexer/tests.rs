@@ -51,6 +51,15 @@ fn keywords_are_whole_words() {
 fn line_ends_are_seen_through_comments() {
     good("a // b\n/* c /* d */ \n */ e", "name:a \u{21b5}name:e");
     good("a /* b */ c", "name:a name:c");
+    good("a /* b */ /* c\n */ /* d */ e /* f */ g", "name:a \u{21b5}name:e name:g");
+}
+
+#[test]
+fn an_interpolation_without_end_ends_with_its_line() {
+    let (shown, errors) = kinds("\"a${b /* c */ /* d */ e /* f */\n /* g */ h /* i */ j");
+    assert!(shown.contains("name:b name:e "), "{shown}");
+    assert!(shown.ends_with(" \u{21b5}name:h name:j end:"), "{shown}");
+    assert_eq!(errors, ["2: an interpolation is never closed"]);
 }
 
 #[test]

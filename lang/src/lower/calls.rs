@@ -4,7 +4,7 @@
 //! a method of a type parameter's bound becomes whatever it is for the type argument.
 
 use super::function::{FunctionLowering, Goal, Operand};
-use super::layouts::{Callee, Incomplete};
+use super::layouts::{Callee, Incomplete, Passing};
 use crate::span::Span;
 use crate::typed::{Expr, FunctionIndex, Ty, TyKind};
 use holloway_bytecode::{ClassId, FunctionId, Op, Type};
@@ -116,6 +116,32 @@ impl<'p> FunctionLowering<'_, 'p> {
         }
     }
 
+    /// Calls the method of a class by which it keeps the promise of an interface to give a `ty`. What the method gives is of a
+    /// subtype, and may be passed in another way.
+    pub(super) fn call_promised(
+        &mut self,
+        class: ClassId,
+        name: &str,
+        values: &[Operand],
+        ty: Ty,
+        goal: Goal,
+        span: Span,
+    ) -> Operand {
+        let callee = self.lowering.callee(class, name);
+        let own = self.lowering.callee_result(&callee, class);
+        let passing = self.lowering.passing(own);
+        if passing == Passing::Reference || passing == self.lowering.passing(ty) {
+            return self.call_callee(callee, class, values, ty, goal, span);
+        }
+        let value = self.call_callee(callee, class, values, own, Goal::Anywhere, span);
+        if own == Ty::NEVER {
+            self.never();
+            return Operand::NONE;
+        }
+        let value = self.as_reference(value, own);
+        self.put(value, goal)
+    }
+
     /// Calls method number `method` of an interface.
     pub(super) fn call_interface(
         &mut self,
@@ -173,8 +199,9 @@ impl<'p> FunctionLowering<'_, 'p> {
         match self.lowering.types.kind(ty) {
             TyKind::Class(..) => {
                 let class = self.lowering.class_of(ty);
-                let callee = self.lowering.callee(class, name);
-                self.call_method(callee, class, arguments, expr, goal)
+                let values = self.operands(&arguments.list());
+                let ty = self.ty(expr);
+                self.call_promised(class, name, &values, ty, goal, expr.span)
             }
             TyKind::Interface(..) => {
                 let interface = self.concrete(interface);

@@ -163,8 +163,9 @@ impl<'p> FunctionLowering<'_, 'p> {
         self.body(&closure.body);
     }
 
-    /// Writes a function that calls another with its own parameters from `skip` on, and passes on the result.
-    pub(super) fn forward(&mut self, target: FunctionId, skip: u16) {
+    /// Writes a function that calls another with its own parameters from `skip` on, and passes on the result. If the other
+    /// one has none, its source says `gives`: `Unit`, which may be wanted as a value, or `Never`.
+    pub(super) fn forward(&mut self, target: FunctionId, skip: u16, gives: Ty) {
         let function = &self.lowering.program.functions[target.index()];
         let (count, result) = (function.params, function.result);
         let arguments: Vec<Register> = (skip..count + skip).map(Register).collect();
@@ -188,6 +189,11 @@ impl<'p> FunctionLowering<'_, 'p> {
                 self.buffer.op(Op::Return, value.0, 0, 0);
             }
             (_, None) => self.buffer.op(Op::ReturnUnit, 0, 0, 0),
+            (None, Some(_)) if gives == Ty::UNIT => {
+                let unit = self.unit(Goal::Anywhere);
+                let value = self.as_reference(unit, Ty::UNIT);
+                self.buffer.op(Op::Return, value.register.0, 0, 0);
+            }
             // What was called never returns.
             (None, Some(_)) => self.never(),
         }

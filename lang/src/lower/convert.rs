@@ -43,6 +43,19 @@ impl<'p> FunctionLowering<'_, 'p> {
         self.cast_operand(value, wanted, goal)
     }
 
+    /// The value in a register that does not take null. Null raises an error.
+    pub(super) fn without_null(&mut self, value: Operand, span: Span) -> Operand {
+        if !self.is_nullable(value.register) {
+            return value;
+        }
+        self.at(span);
+        self.release(value);
+        let ty = self.registers.ty(value.register).non_null();
+        let inside = self.registers.allocate(ty);
+        self.buffer.op(Op::NonNull, inside.0, value.register.0, 0);
+        Operand::temporary(inside)
+    }
+
     /// The value inside a box that is known not to be null (or raises an error).
     pub(super) fn unbox(&mut self, value: Operand, primitive: Primitive, goal: Goal) -> Operand {
         let boxed = Type::class(primitive.box_class());

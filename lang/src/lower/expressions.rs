@@ -9,7 +9,7 @@ use super::function::{FunctionLowering, Goal, Operand, Target};
 use super::layouts::Callee;
 use super::walk;
 use crate::span::Span;
-use crate::typed::{Expr, ExprKind, GlobalIndex, LocalIndex, Ty};
+use crate::typed::{Expr, ExprKind, GlobalIndex, LocalIndex, Ty, TyKind};
 use holloway_bytecode::{Op, Type};
 
 impl<'p> FunctionLowering<'_, 'p> {
@@ -267,9 +267,6 @@ impl<'p> FunctionLowering<'_, 'p> {
             ExprKind::Builtin(builtin, arguments) => self.builtin(*builtin, arguments, expr, goal),
             ExprKind::Closure(closure) => self.closure(closure, expr, goal),
             ExprKind::Field(object, field) => self.read_field(object, *field, goal),
-            ExprKind::Payload { object, variant, field } => {
-                self.read_payload(object, *variant, *field, expr.span, goal)
-            }
             ExprKind::VariantOrdinal(object) => {
                 let object = self.operand(object);
                 self.get_field(object, super::enums::ORDINAL, Type::Int, goal)
@@ -278,6 +275,11 @@ impl<'p> FunctionLowering<'_, 'p> {
             ExprKind::NonNull(inner) => {
                 let wanted = self.ty(expr);
                 let value = self.operand(inner);
+                let value = match self.lowering.types.kind(wanted) {
+                    // Of a `T?` where `T` stands for a type that may itself be null: its register would take null, too.
+                    TyKind::Nullable(_) => self.without_null(value, expr.span),
+                    _ => value,
+                };
                 self.narrow(value, wanted, goal, expr.span)
             }
             ExprKind::Unary(op, inner) => self.unary(*op, inner, expr, goal),

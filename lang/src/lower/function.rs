@@ -346,8 +346,8 @@ impl<'p> Lowering<'p> {
                 function.body(&source.init);
             }
             Work::Closure(closure) => function.closure_code(closure),
-            Work::FunctionValue(target) => function.forward(target, 1),
-            Work::Bridge(target) => function.forward(target, 0),
+            Work::FunctionValue(target) => function.forward(target, 1, Ty::NEVER),
+            Work::Bridge(target, gives) => function.forward(target, 0, gives),
             Work::Helper(helper) => function.helper(helper),
         }
         let made = function.finish(name, count);

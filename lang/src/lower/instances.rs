@@ -9,10 +9,10 @@ use holloway_bytecode::{Function, FunctionId, Type};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// More instances than this are taken for a program that would never end.
+/// Programs of more functions than this, each with its type arguments, are refused: most likely there would be ever more.
 const MAX_INSTANCES: usize = 100_000;
 
-/// Types nested deeper than this are taken for the same.
+/// Types nested deeper than this are refused: most likely there would be ever deeper ones.
 const MAX_NESTING: u16 = 64;
 
 /// Type parameters and what they stand for.
@@ -67,7 +67,13 @@ impl<'p> Lowering<'p> {
             self.check_nesting(argument);
         }
         if self.instances.len() == MAX_INSTANCES {
-            self.report_endless();
+            self.report(
+                format!(
+                    "more than {MAX_INSTANCES} functions: the program has so many, or generic code needs itself \
+                     with ever more type arguments"
+                ),
+                "one more",
+            );
         }
         let environment = Rc::new(Environment::new(&declaration.params, key.1.clone()));
         let mut params = Vec::with_capacity(1 + declaration.param_types.len());
@@ -110,18 +116,17 @@ impl<'p> Lowering<'p> {
         id
     }
 
-    /// Reports a type that is nested so deeply that there can only be deeper ones.
+    /// Reports a type that is nested so deeply that there are probably ever deeper ones.
     pub(super) fn check_nesting(&mut self, ty: Ty) {
         if self.depth(ty) > MAX_NESTING {
-            self.report_endless();
+            self.report(
+                format!(
+                    "a type is nested more than {MAX_NESTING} deep: it is written so, or generic code needs itself \
+                     with ever more type arguments"
+                ),
+                "needed here",
+            );
         }
-    }
-
-    fn report_endless(&mut self) {
-        self.report(
-            "endless instantiation: this generic code needs itself with ever more type arguments",
-            "instantiated here",
-        );
     }
 
     /// How many types are nested in each other in a concrete type.

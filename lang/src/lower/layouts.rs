@@ -44,6 +44,10 @@ struct Slot<'p> {
     function: FunctionIndex,
     /// The type arguments of the class or interface that declares it.
     environment: Rc<Environment<'p>>,
+    /// What a call through this entry gives, which may be passed in another way than what the method gives.
+    result: Ty,
+    /// Is that what a method of the class gives, so that it fits every interface that has its result passed the same way.
+    exact: bool,
 }
 
 /// An interface of the source with its type arguments.
@@ -93,6 +97,17 @@ impl Primitive {
             Primitive::Bool => ClassId::BOOL_BOX,
         }
     }
+}
+
+/// How the result of a call is passed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Passing {
+    /// Not at all: there is none.
+    Nothing,
+    /// As a plain number.
+    Primitive(Primitive),
+    /// As a reference.
+    Reference,
 }
 
 impl<'p> Lowering<'p> {
@@ -246,38 +261,74 @@ impl<'p> Lowering<'p> {
             None => Vec::new(),
         };
         for method in source.methods.iter().filter(|method| !method.direct) {
-            let own =
-                Slot { name: &method.name, function: method.function, environment: environment.clone() };
-            if let Some(slot) = slots.iter_mut().find(|slot| slot.name == own.name) {
-                *slot = own;
-            } else if declarations.needs_slot(declaration, method, &self.hierarchy) {
+            let own = self.exact_slot(&method.name, method.function, environment.clone());
+            let mut is_new = true;
+            for slot in slots.iter_mut().filter(|slot| slot.name == own.name) {
+                is_new = false;
+                let (old, exact) = (slot.result, self.passing(slot.result) == self.passing(own.result));
+                *slot = own.clone();
+                if !exact {
+                    (slot.result, slot.exact) = (old, false);
+                }
+            }
+            if is_new && declarations.needs_slot(declaration, method, &self.hierarchy) {
                 slots.push(own);
             }
         }
         for &interface in &source.interfaces {
+            let interface = self.substitute(interface, environment);
             let TyKind::Interface(index, arguments) = self.types.kind(interface).clone() else { continue };
             let of_interface = &declarations.interfaces[index.index()];
+            let promised = Rc::new(Environment::new(&of_interface.params, arguments));
             for &function in &of_interface.methods {
                 let name = declarations.method_name(function);
-                if slots.iter().any(|slot| slot.name == name) {
+                let wanted = self.exact_slot(name, function, promised.clone());
+                if slots.iter().any(|slot| self.serves(slot, &wanted)) {
                     continue;
                 }
-                let slot = match source.methods.iter().find(|method| &*method.name == name) {
-                    Some(own) => Slot { name, function: own.function, environment: environment.clone() },
-                    None => match superclass.and_then(|class| self.inherited_method(class, name)) {
-                        Some((function, environment)) => Slot { name, function, environment },
-                        None => {
-                            // An abstract class that leaves the method to its subclasses.
-                            let arguments = self.substitute_all(&arguments, environment);
-                            let environment = Environment::new(&of_interface.params, arguments);
-                            Slot { name, function, environment: Rc::new(environment) }
-                        }
-                    },
+                let own = source.methods.iter().find(|method| &*method.name == name);
+                let found = match own {
+                    Some(own) => Some((own.function, environment.clone())),
+                    None => superclass.and_then(|class| self.inherited_method(class, name)),
                 };
-                slots.push(slot);
+                let made = found.map(|(function, environment)| self.exact_slot(name, function, environment));
+                slots.push(match made {
+                    Some(made) if self.passing(made.result) == self.passing(wanted.result) => made,
+                    Some(made) => Slot { result: wanted.result, exact: false, ..made },
+                    // An abstract class that leaves the method to its subclasses.
+                    None => Slot { exact: false, ..wanted },
+                });
             }
         }
         slots
+    }
+
+    /// An entry that gives what the method gives.
+    fn exact_slot(
+        &mut self,
+        name: &'p str,
+        function: FunctionIndex,
+        environment: Rc<Environment<'p>>,
+    ) -> Slot<'p> {
+        let result = self.declarations.functions[function.index()].result;
+        let result = self.substitute(result, &environment);
+        Slot { name, function, environment, result, exact: true }
+    }
+
+    /// Can calls of the interface's method `wanted` go through an entry of a class that implements it. What a method of the
+    /// class gives is of a subtype, but may be passed in another way: an `Int` where the interface has `Int?`.
+    fn serves(&self, slot: &Slot<'p>, wanted: &Slot<'p>) -> bool {
+        let fits = slot.exact && self.passing(slot.result) == self.passing(wanted.result);
+        slot.name == wanted.name && (fits || slot.result == wanted.result)
+    }
+
+    /// How a result of a concrete type is passed.
+    pub(super) fn passing(&self, result: Ty) -> Passing {
+        match self.primitive(result) {
+            _ if result == Ty::UNIT || result == Ty::NEVER => Passing::Nothing,
+            Some(primitive) => Passing::Primitive(primitive),
+            None => Passing::Reference,
+        }
     }
 
     fn new_interface(&mut self, ty: Ty, declaration: InterfaceIndex, arguments: Vec<Ty>) -> InterfaceId {
@@ -383,18 +434,14 @@ impl<'p> Lowering<'p> {
             fields.push(Field { name: field.name.clone(), ty: self.representation(ty) });
         }
         for (at, slot) in slots.iter().enumerate() {
-            let own = self.signature(slot.function, &slot.environment);
+            let mut signature = self.signature(slot.function, &slot.environment);
+            signature.result = self.result_representation(slot.result);
             match methods.get_mut(at) {
-                None => {
-                    methods.push(VirtualMethod { name: slot.name.into(), signature: own, function: None });
-                }
+                None => methods.push(VirtualMethod { name: slot.name.into(), signature, function: None }),
                 Some(inherited) => {
                     inherited.function = None;
-                    let (old, new) = (inherited.signature.result, own.result);
-                    // A result may be of a narrower type here, as long as it is passed the same way.
-                    if let (Some(Type::Ref(_)), Some(Type::Ref(_))) = (old, new) {
-                        inherited.signature.result = new;
-                    }
+                    // A result may be of a narrower type here.
+                    inherited.signature.result = signature.result;
                 }
             }
         }
@@ -405,11 +452,13 @@ impl<'p> Lowering<'p> {
                 continue;
             }
             let TyKind::Interface(index, _) = self.types.kind(ty) else { continue };
-            let names = declarations.interfaces[index.index()].methods.iter();
-            let slots = names
+            let promised = self.interface_environment(interface);
+            let wanted = declarations.interfaces[index.index()].methods.iter();
+            let slots = wanted
                 .map(|&method| {
                     let name = declarations.method_name(method);
-                    slots.iter().position(|slot| slot.name == name).unwrap_or(0) as u32
+                    let wanted = self.exact_slot(name, method, promised.clone());
+                    slots.iter().position(|slot| self.serves(slot, &wanted)).unwrap_or(0) as u32
                 })
                 .collect();
             interfaces.push(Implementation { interface, slots });
@@ -439,14 +488,16 @@ impl<'p> Lowering<'p> {
         for (at, slot) in self.declared(class).slots.clone().into_iter().enumerate() {
             if self.declarations.functions[slot.function.index()].body.is_some() {
                 let function = self.instance(slot.function, slot.environment.arguments.clone());
-                let function = self.bridged(function, class, at);
+                let gives = self.exact_slot(slot.name, slot.function, slot.environment).result;
+                let function = self.bridged(function, gives, class, at);
                 self.program.classes[class.index()].methods[at].function = Some(function);
             }
         }
     }
 
-    /// The function, or one that calls it and converts the result, if the table says that it is passed another way.
-    fn bridged(&mut self, function: FunctionId, class: ClassId, slot: usize) -> FunctionId {
+    /// The function, whose source says that it `gives` a value of that type, or one that calls it and converts the result, if
+    /// the table says that it is passed another way.
+    fn bridged(&mut self, function: FunctionId, gives: Ty, class: ClassId, slot: usize) -> FunctionId {
         let expected = self.program.classes[class.index()].methods[slot].signature.result;
         let own = &self.program.functions[function.index()];
         match (own.result, expected) {
@@ -455,7 +506,7 @@ impl<'p> Lowering<'p> {
             (_, expected) => {
                 let params = own.registers[..own.params as usize].to_vec();
                 let name = own.name.to_string();
-                self.declare(name, params, expected, Work::Bridge(function))
+                self.declare(name, params, expected, Work::Bridge(function, gives))
             }
         }
     }
@@ -480,6 +531,17 @@ impl<'p> Lowering<'p> {
             at = self.program.classes[class.index()].superclass;
         }
         None
+    }
+
+    /// What a call of a method of `class` gives.
+    pub(super) fn callee_result(&mut self, callee: &Callee<'p>, class: ClassId) -> Ty {
+        match callee {
+            Callee::Direct(function, environment) => {
+                let result = self.declarations.functions[function.index()].result;
+                self.substitute(result, environment)
+            }
+            Callee::Slot(slot) => self.declared(class).slots[*slot as usize].result,
+        }
     }
 
     /// How the method `name` of an object whose static type is `class` is called.

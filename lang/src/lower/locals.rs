@@ -32,7 +32,8 @@ pub(super) struct Known {
 /// A copy of a local of a narrower type.
 #[derive(Clone, Copy)]
 pub(super) struct Narrowed {
-    local: LocalIndex,
+    /// None once the local was assigned. The entry stays, as scopes tell theirs from others by the length of the list.
+    local: Option<LocalIndex>,
     ty: Type,
     register: Register,
 }
@@ -79,16 +80,18 @@ impl<'p> FunctionLowering<'_, 'p> {
 
     /// The local is assigned: copies of its old value are worthless.
     pub(super) fn forget_local(&mut self, local: LocalIndex) {
-        self.narrowed.retain(|narrowed| narrowed.local != local);
+        for copy in self.narrowed.iter_mut().filter(|copy| copy.local == Some(local)) {
+            copy.local = None;
+        }
     }
 
     /// Forgets copies of locals that `code`, which is about to be repeated, assigns.
     pub(super) fn forget_assigned(&mut self, code: &[&Expr]) {
-        let mut kept = std::mem::take(&mut self.narrowed);
-        kept.retain(|narrowed| {
-            !self.assigned.contains(narrowed.local) || !walk::assigns_any(code, narrowed.local)
-        });
-        self.narrowed = kept;
+        let assigned = &self.assigned;
+        for copy in &mut self.narrowed {
+            copy.local =
+                copy.local.filter(|&local| !assigned.contains(local) || !walk::assigns_any(code, local));
+        }
     }
 
     /// The concrete declared type of a local.
@@ -220,14 +223,14 @@ impl<'p> FunctionLowering<'_, 'p> {
                 if self.fits(self.registers.ty(register), ty) {
                     return self.put(Operand::kept(register), goal);
                 }
-                if let Some(copy) = self.narrowed.iter().find(|n| n.local == local && n.ty == ty) {
+                if let Some(copy) = self.narrowed.iter().find(|n| n.local == Some(local) && n.ty == ty) {
                     let copy = Operand::kept(copy.register);
                     return self.put(copy, goal);
                 }
                 let copy = self.narrow(Operand::kept(register), wanted, goal, span);
                 if copy.temporary && self.narrowed.len() < MAX_NARROWED {
                     self.owned.push(copy.register);
-                    self.narrowed.push(Narrowed { local, ty, register: copy.register });
+                    self.narrowed.push(Narrowed { local: Some(local), ty, register: copy.register });
                     return Operand::kept(copy.register);
                 }
                 copy

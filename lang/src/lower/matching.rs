@@ -215,15 +215,9 @@ impl<'p> FunctionLowering<'_, 'p> {
             let inner = self.open_scope();
             self.buffer.bind(entries[at]);
             let next = entry(table.next[at]);
-            match &arm.pattern {
-                Pattern::Variant(variant, payload) => {
-                    self.test_payload(*variant, payload, matching.inside, Some(next));
-                }
-                Pattern::Any | Pattern::Bind(_) => {
-                    let _ = next;
-                }
-                // Recognised as a whole.
-                _ => {}
+            // All others were recognised as a whole.
+            if let Pattern::Variant(variant, payload) = &arm.pattern {
+                self.test_payload(*variant, payload, matching.inside, Some(next));
             }
             self.arm(at, Some(next), matching);
             self.close_scope(inner, Operand::NONE);

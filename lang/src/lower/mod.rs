@@ -142,8 +142,8 @@ enum Work<'p> {
     FunctionValue(FunctionId),
     /// The initialiser of a global.
     Global(GlobalIndex),
-    /// A method table entry whose signature differs from the function's.
-    Bridge(FunctionId),
+    /// A method table entry whose signature differs from the function's, and what the function's source says that it gives.
+    Bridge(FunctionId, Ty),
     /// A helper.
     Helper(helpers::Helper),
 }

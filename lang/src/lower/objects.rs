@@ -46,23 +46,6 @@ impl<'p> FunctionLowering<'_, 'p> {
         self.buffer.op(op, value.0, object.0, field);
     }
 
-    /// A field of a variant's payload.
-    pub(super) fn read_payload(
-        &mut self,
-        object: &'p Expr,
-        variant: usize,
-        field: usize,
-        span: Span,
-        goal: Goal,
-    ) -> Operand {
-        let ty = self.ty(object);
-        let class = self.lowering.class_of(ty);
-        let object = self.operand(object);
-        let object = self.as_variant(object, class, variant, span);
-        let (field, ty) = self.payload_field(class, variant, field);
-        self.get_field(object, field, ty, goal)
-    }
-
     /// Field number and type of a payload field.
     pub(super) fn payload_field(&mut self, class: ClassId, variant: usize, field: usize) -> (u16, Type) {
         let layout = self.lowering.enum_layout(class);

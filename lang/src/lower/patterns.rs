@@ -60,13 +60,17 @@ impl<'p> FunctionLowering<'_, 'p> {
             (Pattern::Or(list), Some(otherwise)) => {
                 let Some((last, others)) = list.split_last() else { return };
                 let matched = self.buffer.label();
+                // Behind an alternative, what another one loaded may not have been loaded.
+                let scope = self.open_scope();
                 for pattern in others {
                     let next = self.buffer.label();
                     self.test_pattern(pattern, subject, Some(next));
                     self.buffer.jump(matched);
+                    self.forget_since(scope);
                     self.buffer.bind(next);
                 }
                 self.test_pattern(last, subject, Some(otherwise));
+                self.forget_since(scope);
                 self.buffer.bind(matched);
             }
         }

@@ -98,8 +98,7 @@ impl<'p> FunctionLowering<'_, 'p> {
             }
             TyKind::Class(..) => {
                 let class = self.lowering.class_of(ty);
-                let callee = self.lowering.callee(class, "toString");
-                self.call_callee(callee, class, &[value], Ty::STRING, goal, span)
+                self.call_promised(class, "toString", &[value], Ty::STRING, goal, span)
             }
             TyKind::Interface(index, _) => match self.interface_to_string(index, ty) {
                 Some((interface, method)) => {

@@ -144,7 +144,6 @@ pub(super) fn for_each_part<'e>(expr: &'e Expr, visit: &mut dyn FnMut(Part<'e>))
             args.iter().for_each(|e| visit(Part::Expr(e)));
         }
         ExprKind::Field(e, _)
-        | ExprKind::Payload { object: e, .. }
         | ExprKind::VariantOrdinal(e)
         | ExprKind::NonNull(e)
         | ExprKind::Unary(_, e)

@@ -86,6 +86,12 @@ pub enum Command {
     /// Show what a stage of the compiler makes of a program
     Dump(DumpArguments),
     /// Run a program, and say what was decided about every call of a method, and why
+    #[command(after_help = "\
+See docs/compiler.md.
+
+Examples:
+  holloway explain Lane.walk lane.hol                     as the default chooses, by frequency
+  holloway explain 'List*' lane.hol --inline new -- 1000  all methods of lists, by the call graph; 1000 is the program's argument")]
     Explain(Box<ExplainArguments>),
     /// Measure what the adaptive system must know of this machine
     Calibrate(CalibrateArguments),

@@ -157,7 +157,7 @@ fn what_a_merge_left_behind_is_no_store() {
     std::fs::create_dir_all(&out.0).expect("writable");
     std::fs::write(out.0.join("cells.jsonl.merging"), "{\"holloway_store\":1").expect("writable");
     assert!(read(&out.0).is_err());
-    assert_eq!(merge(&out.0, &[one.0.clone()]), Ok(1));
+    assert_eq!(merge(&out.0, std::slice::from_ref(&one.0)), Ok(1));
     assert_eq!(read(&out.0).expect("readable").cells, read(&one.0).expect("readable").cells);
     assert!(!out.0.join("cells.jsonl.merging").exists());
 }

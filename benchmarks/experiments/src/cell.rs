@@ -62,7 +62,8 @@ impl Cell {
         format!("{}: {}", self.reduction, lines.join(" && "))
     }
 
-    /// Does the shard with this number, of so many, do it. By its name, or that of its group, so that all shards agree whatever they are asked to do.
+    /// Does the shard with this number, of so many, do it. By its name, or that of its group, so that all shards agree whatever they are
+    /// asked to do.
     pub fn is_of(&self, shard: Shard) -> bool {
         let name = self.group.clone().unwrap_or_else(|| self.key());
         let digest = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |digest, byte| {

@@ -5,7 +5,8 @@
 //! * *Pure operations* move if their operands are from outside. If an operand is not by itself good (a divisor that
 //!   may be zero but for a branch in the loop), it must be proved good before the loop.
 //! * *Loads* move if nothing in the loop writes the location. Their operands vouch for their safety; references only move if they are
-//!   loaded in every round, and those that cannot be null by their type only if that holds whatever way the loop is left. Yieldpoints do not count as writing: if other threads ran in one, compiled code is left.
+//!   loaded in every round, and those that cannot be null by their type only if that holds whatever way the loop is left.
+//!   Yieldpoints do not count as writing: if other threads ran in one, compiled code is left.
 //! * *Checks* move with the frame state of the loop's beginning: if one fails before the loop, the interpreter executes
 //!   the loop itself, and raises the error where it belongs. So it is always right to move one. It is good if it would be
 //!   executed in the first round anyway. If it is executed in each round but perhaps not before the loop is left, or is

@@ -112,12 +112,19 @@ impl RecordFile {
     }
 
     /// Writes the record and moves the file to its place.
-    pub fn finish(mut self, record: &impl Serialize) -> Result<()> {
+    pub fn finish(self, record: &impl Serialize) -> Result<()> {
+        self.finish_with(|file| {
+            serde_json::to_writer_pretty(&mut *file, record)?;
+            file.write_all(b"\n")
+        })
+    }
+
+    /// The same for what is not one record.
+    pub fn finish_with(mut self, write: impl FnOnce(&mut BufWriter<File>) -> Result<()>) -> Result<()> {
         if let Some(file) = self.file.take() {
             let mut file = BufWriter::new(file);
             let written = (|| {
-                serde_json::to_writer_pretty(&mut file, record)?;
-                file.write_all(b"\n")?;
+                write(&mut file)?;
                 file.flush()?;
                 match &self.temporary {
                     Some(temporary) => {

@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 /// Deterministic, and soon done.
 const TINY: [&str; 5] = ["experiment", "run", "kblpp-fig15", "--programs", "sieve,towers"];
 
+/// Takes a minute, unless somebody ends it.
+const LONG: [&str; 7] = ["experiment", "run", "pep-fig6", "--programs", "richards", "--trials", "60"];
+
 fn fresh(name: &str) -> PathBuf {
     let store = folder(name).join("store");
     let _ = std::fs::remove_dir_all(&store);
@@ -175,17 +178,7 @@ fn ctrl_c_leaves_no_cell_behind_as_failed() {
     let name = store.to_string_lossy().into_owned();
     // The folder of somebody else, which is none of a cell.
     std::fs::create_dir_all(store.join("cell-images")).expect("writable");
-    let mut command = command(&[
-        "experiment",
-        "run",
-        "pep-fig6",
-        "--programs",
-        "richards",
-        "--trials",
-        "60",
-        "--store",
-        &name,
-    ]);
+    let mut command = command(&[&LONG[..], &["--store", &name]].concat());
     let child =
         command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let begin = Instant::now();
@@ -211,17 +204,7 @@ fn ctrl_c_leaves_no_cell_behind_as_failed() {
 fn requests_to_terminate_end_it_and_its_children() {
     let store = fresh("experiment_terminated");
     let name = store.to_string_lossy().into_owned();
-    let child = start(&[
-        "experiment",
-        "run",
-        "pep-fig6",
-        "--programs",
-        "richards",
-        "--trials",
-        "60",
-        "--store",
-        &name,
-    ]);
+    let child = start(&[&LONG[..], &["--store", &name]].concat());
     let begin = Instant::now();
     while !store.join("cells.jsonl").exists() && begin.elapsed() < Duration::from_secs(30) {
         std::thread::sleep(Duration::from_millis(2));

@@ -33,30 +33,26 @@ impl RegisterStack {
         self.words.as_mut_ptr_range().end
     }
 
-    /// As [`RegisterStack::grow`], unless there is room already.
-    pub fn grow_if_needed(&mut self, top: *mut u64, more: usize) -> Option<*mut u64> {
-        let left = (self.limit() as usize - top as usize) / 8;
-        if more <= left { Some(top) } else { self.grow(top, more) }
-    }
-
-    /// Makes room for `more` words above `top`; where `top` is now, or `None` if the stack may not grow so far.
+    /// Makes room for `more` words above `top`, unless there is; where `top` is now, or `None` if the stack may not grow so far.
     pub fn grow(&mut self, top: *mut u64, more: usize) -> Option<*mut u64> {
         self.grow_within(MAX_WORDS, top, more)
     }
 
-    /// As [`RegisterStack::grow_if_needed`], for frames of calls that compiled code has made already: they are written whatever the limit says,
+    /// The same for frames of calls that compiled code has made already: they are written whatever the limit says,
     /// and the next call is the overflow. `None` if the system has no memory.
     pub fn grow_for_frames(&mut self, top: *mut u64, more: usize) -> Option<*mut u64> {
-        let left = (self.limit() as usize - top as usize) / 8;
-        if more <= left { Some(top) } else { self.grow_within(usize::MAX, top, more) }
+        self.grow_within(usize::MAX, top, more)
     }
 
     fn grow_within(&mut self, most: usize, top: *mut u64, more: usize) -> Option<*mut u64> {
         let used = (top as usize - self.start() as usize) / 8;
+        if used + more <= self.words.len() {
+            return Some(top);
+        }
         if used + more > most {
             return None;
         }
-        let wanted = (self.words.len() * 2).min(MAX_WORDS).max(used + more).max(self.words.len());
+        let wanted = (self.words.len() * 2).min(MAX_WORDS).max(used + more);
         self.words.try_reserve_exact(wanted - self.words.len()).ok()?;
         self.words.resize(wanted, 0);
         Some(self.start().wrapping_add(used))

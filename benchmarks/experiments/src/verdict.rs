@@ -50,8 +50,7 @@ impl Bound {
         Bound { resolution, ..self }
     }
 
-    /// In words: the bound, and half of how long an interval may be.
-    /// Of what was not measured the unit is not known.
+    /// In words: the bound, and half of how long an interval may be. Of what was not measured the unit is not known.
     pub fn text(&self, unit: Option<Unit>) -> String {
         let words = if self.side == Side::AtMost { "at most" } else { "at least" };
         let number = |value: f64| unit.map_or(value.to_string(), |unit| shown(value, unit));
@@ -72,10 +71,10 @@ impl Bound {
     /// How the number stands to it.
     pub fn judge(&self, measured: &Measured) -> Standing {
         // Without an interval, of what must be known to a distance, nothing is known: there was but one round.
-        let whole = (f64::NEG_INFINITY, f64::INFINITY);
-        let exact = (measured.value, measured.value);
-        let unknown = if self.resolution.is_finite() { whole } else { exact };
-        let (low, high) = measured.interval.unwrap_or(unknown);
+        let (low, high) = measured.interval.unwrap_or(match self.resolution.is_finite() {
+            true => (f64::NEG_INFINITY, f64::INFINITY),
+            false => (measured.value, measured.value),
+        });
         let (best, worst) = if self.side == Side::AtMost { (low, high) } else { (high, low) };
         let is_open = self.keeps(best, self.limit) != self.keeps(worst, self.limit);
         let is_wide = (high - low) / 2.0 > self.resolution;

@@ -212,14 +212,13 @@ impl<'a> Motion<'a> {
             // object is not, or one that is not set yet. What depends on it would follow it out of the loop; and what was never taken may be
             // taken next, so where null is none of its values, that counts as a way, too.
             let dominates = |&other: &BlockId| self.shape.dominators.dominates(block, other);
-            let is_certain = match node.ty.reference() {
-                None => true,
-                Some(of) => {
+            let is_certain = || {
+                node.ty.reference().is_none_or(|of| {
                     let exits = if of.nullable { &present.exits } else { &present.all_exits };
                     present.latches.iter().chain(exits).all(dominates)
-                }
+                })
             };
-            (!stays && is_certain && self.is_good_before(present, node)).then_some(there)
+            (!stays && is_certain() && self.is_good_before(present, node)).then_some(there)
         } else if op.is_check() {
             let state = present.state?;
             let dominates = |&other: &BlockId| self.shape.dominators.dominates(block, other);

@@ -239,7 +239,7 @@ pub(super) unsafe fn in_segment(
         let start = super::frames::free_words(thread.crossing);
         let top = thread.stack.start().wrapping_add(start);
         let needed = words + largest + 2 * FRAME_HEADER;
-        let Some(top) = thread.stack.grow_if_needed(top, needed) else {
+        let Some(top) = thread.stack.grow(top, needed) else {
             // No memory for registers: as with a stack that is too deep.
             let error = crate::interpreter::slow::stack_overflow_error(vm);
             vm.threads.current_mut().error = error;

@@ -262,7 +262,7 @@ impl Machinery {
         let mut stack = RegisterStack::new();
         let start = stack.start();
         let base = stack
-            .grow_if_needed(start, frame + FRAME_HEADER)
+            .grow(start, frame + FRAME_HEADER)
             .ok_or("no memory for the register stack of a thread")?
             .wrapping_add(FRAME_HEADER);
         // SAFETY: the stack has room for the header and the frame, which has the closure as its first register.

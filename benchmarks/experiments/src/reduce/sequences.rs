@@ -49,14 +49,20 @@ pub fn reduce(value: &Value) -> Result<Outcome, String> {
 
 /// How often each sequence was executed: a version and the numbers of its paths.
 pub fn trie(iterated: &Value) -> Result<BTreeMap<Vec<u64>, u64>, String> {
-    let mut trie = BTreeMap::new();
-    for sequence in iterated["sequences"].as_array().ok_or_else(lacks("sequences"))? {
+    let key = |(version, numbers): (u64, Vec<u64>)| std::iter::once(version).chain(numbers).collect();
+    Ok(counts(iterated)?.into_iter().map(|(of, count)| (key(of), count)).collect())
+}
+
+/// The same, by version and paths.
+pub fn counts(of: &Value) -> Result<BTreeMap<(u64, Vec<u64>), u64>, String> {
+    let mut counts = BTreeMap::new();
+    for sequence in of["sequences"].as_array().ok_or_else(lacks("sequences"))? {
         let numbers = sequence["numbers"].as_array().ok_or_else(lacks("numbers"))?;
         let version = sequence["version"].as_u64().ok_or_else(lacks("version"))?;
-        let key = std::iter::once(version).chain(numbers.iter().filter_map(Value::as_u64)).collect();
-        *trie.entry(key).or_default() += sequence["count"].as_u64().ok_or_else(lacks("count"))?;
+        let key = (version, numbers.iter().filter_map(Value::as_u64).collect());
+        *counts.entry(key).or_default() += sequence["count"].as_u64().ok_or_else(lacks("count"))?;
     }
-    Ok(trie)
+    Ok(counts)
 }
 
 /// The lines of the paths in use, and the names of their files.

@@ -13,7 +13,7 @@
 //! | `compared`, `different` | sequences of up to k paths, and those of which two profilers say different counts |
 //! | `crossing` | sequences that go on where an activation ends, or have its beginning inside |
 
-use super::{flatten, lacks};
+use super::{flatten, lacks, sequences};
 use crate::cell::Outcome;
 use crate::papers;
 use serde_json::Value;
@@ -28,7 +28,7 @@ const LIMIT: &str = "kblpp.table1.related.roy_abort_paths";
 
 pub fn reduce(value: &Value) -> Result<Outcome, String> {
     let mut outcome = Outcome::default();
-    let (forest, windows) = (sequences(&value["iterated"])?, sequences(&value["windowed"])?);
+    let (forest, windows) = (sequences::counts(&value["iterated"])?, sequences::counts(&value["windowed"])?);
     let exact = exact(value)?;
     let k = value["windowed"]["k"].as_u64().ok_or_else(lacks("k"))?;
     let deepest = value["iterated"]["k"].as_u64().ok_or_else(lacks("k"))?.min(k) as usize;
@@ -89,17 +89,6 @@ pub fn reduce(value: &Value) -> Result<Outcome, String> {
     put("different", different as f64);
     put("crossing", crossing as f64);
     Ok(outcome)
-}
-
-fn sequences(of: &Value) -> Result<Counts, String> {
-    let mut counts = Counts::new();
-    for sequence in of["sequences"].as_array().ok_or_else(lacks("sequences"))? {
-        let numbers = sequence["numbers"].as_array().ok_or_else(lacks("numbers"))?;
-        let version = sequence["version"].as_u64().ok_or_else(lacks("version"))?;
-        let key = (version, numbers.iter().filter_map(Value::as_u64).collect());
-        *counts.entry(key).or_default() += sequence["count"].as_u64().ok_or_else(lacks("count"))?;
-    }
-    Ok(counts)
 }
 
 fn exact(value: &Value) -> Result<Counts, String> {

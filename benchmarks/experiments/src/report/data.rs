@@ -67,6 +67,13 @@ pub fn places(roots: &[TreeNode]) -> Vec<Place<'_>> {
     found
 }
 
+/// The least count of a node that is shown, where so many are: those seen most often. Nodes of the same count stay or go together, if that leaves any.
+pub fn least_shown(places: &[Place<'_>], most: usize) -> u64 {
+    let mut counts: Vec<u64> = places.iter().map(|place| place.node.count).collect();
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    counts.get(most).map_or(0, |&bound| if counts[0] > bound { bound + 1 } else { bound })
+}
+
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

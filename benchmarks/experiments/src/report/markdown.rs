@@ -247,10 +247,7 @@ fn forest(out: &mut String, roots: &[TreeNode]) {
         out.push_str("No data.\n\n");
         return;
     }
-    let mut counts: Vec<u64> = places.iter().map(|place| place.node.count).collect();
-    counts.sort_unstable_by(|a, b| b.cmp(a));
-    // Nodes of the same count stay or go together, if that leaves any.
-    let least = counts.get(MOST_NODES).map_or(0, |&bound| if counts[0] > bound { bound + 1 } else { bound });
+    let least = data::least_shown(&places, MOST_NODES);
     let mut text = String::new();
     for place in places.iter().filter(|place| place.node.count >= least) {
         let of_parent = place.of_parent.map(|share| {

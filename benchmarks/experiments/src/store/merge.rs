@@ -1,6 +1,7 @@
 //! Several stores become one: those of shards.
 
-use super::{Cells, FILE, Header, cannot, read};
+use super::{Cells, FILE, Header, cannot, read, sync_folder};
+use holloway_benchmarks::record::RecordFile;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -39,21 +40,20 @@ pub fn merge(out: &Path, stores: &[PathBuf]) -> Result<usize, String> {
     Ok(all.len())
 }
 
-/// Writes the file beside its place, and moves it there when all is on the disk: a part of a store looks like a store.
+/// Writes the file when all of it can be there: a part of a store looks like a store.
 fn write(out: &Path, header: &Header, all: &Cells) -> Result<(), String> {
     std::fs::create_dir_all(out).map_err(|error| cannot("make the folder", out, &error))?;
-    let path = out.join(format!("{FILE}.merging"));
-    let write = || {
-        let mut file = BufWriter::new(File::create(&path)?);
-        serde_json::to_writer(&mut file, header)?;
+    let path = out.join(FILE);
+    let lines = |file: &mut BufWriter<File>| {
+        serde_json::to_writer(&mut *file, header)?;
         for result in all.values() {
             file.write_all(b"\n")?;
-            serde_json::to_writer(&mut file, result)?;
+            serde_json::to_writer(&mut *file, result)?;
         }
-        file.write_all(b"\n")?;
-        file.into_inner()?.sync_all()?;
-        std::fs::rename(&path, out.join(FILE))?;
-        File::open(out)?.sync_all()
+        file.write_all(b"\n")
     };
-    write().map_err(|error: std::io::Error| cannot("write", &path, &error))
+    let written = RecordFile::create(&path).and_then(|file| file.finish_with(lines));
+    written.map_err(|error| cannot("write", &path, &error))?;
+    sync_folder(out);
+    Ok(())
 }

@@ -67,6 +67,11 @@ fn cannot(what: &str, path: &Path, error: &std::io::Error) -> String {
     format!("cannot {what} {}: {error}", path.display())
 }
 
+/// The name of a new file, too, is to be on the disk.
+fn sync_folder(folder: &Path) {
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+}
+
 /// Reads a store.
 pub fn read(folder: &Path) -> Result<Stored, String> {
     let path = folder.join(FILE);
@@ -138,8 +143,7 @@ impl Store {
         }
         store.cut(0)?;
         store.append(header)?;
-        // The name of the file, too, is to be on the disk.
-        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        sync_folder(folder);
         Ok((store, Stored { header: header.clone(), cells: Cells::new(), whole: 0 }))
     }
 

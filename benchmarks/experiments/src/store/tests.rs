@@ -155,11 +155,12 @@ fn what_a_merge_left_behind_is_no_store() {
     let (one, out) = (Folder::new("whole"), Folder::new("half"));
     drop(filled(&one, &[result("a", 1.0)]));
     std::fs::create_dir_all(&out.0).expect("writable");
-    std::fs::write(out.0.join("cells.jsonl.merging"), "{\"holloway_store\":1").expect("writable");
+    let part = out.0.join(format!(".cells.jsonl.{}", std::process::id()));
+    std::fs::write(&part, "{\"holloway_store\":1").expect("writable");
     assert!(read(&out.0).is_err());
     assert_eq!(merge(&out.0, std::slice::from_ref(&one.0)), Ok(1));
     assert_eq!(read(&out.0).expect("readable").cells, read(&one.0).expect("readable").cells);
-    assert!(!out.0.join("cells.jsonl.merging").exists());
+    assert!(!part.exists());
 }
 
 #[test]

@@ -42,11 +42,7 @@ fn chosen(places: &[Place<'_>]) -> (Vec<bool>, Option<LeftOut>) {
     if places.len() <= MOST_NODES {
         return (vec![true; places.len()], None);
     }
-    let mut counts: Vec<u64> = places.iter().map(|place| place.node.count).collect();
-    counts.sort_unstable_by(|a, b| b.cmp(a));
-    // Nodes of the same count stay or go together, if that leaves any.
-    let bound = counts[MOST_NODES];
-    let least = if counts[0] > bound { bound + 1 } else { bound };
+    let least = data::least_shown(places, MOST_NODES);
     let mut kept = Vec::with_capacity(places.len());
     let mut open: Vec<bool> = Vec::new();
     let mut left = MOST_NODES;

@@ -338,6 +338,11 @@ impl Vm {
         crate::profiling::looks(&self.machinery)
     }
 
+    /// Does a profiler go on, in the next run, with what a tick of an earlier one began.
+    pub fn samples_go_on(&self) -> bool {
+        self.machinery.profiling.goes_on()
+    }
+
     /// Asks, from any thread and while the program runs, what its branch traces say: with `btb:analysis=background`.
     pub fn trace_reader(&self) -> Option<TraceReader> {
         self.machinery.profiling.recorder.as_ref()?.reader()
@@ -446,6 +451,7 @@ impl Machinery {
         };
         self.timer = None;
         self.reset_control();
+        self.profiling.keep_windows_open(&self.context);
         // Ticks and the time limit of an earlier run are over; an interrupt is not.
         if let Err(Failure::Stop(reason)) = slow::check_stop(self.signals.take() & INTERRUPT) {
             return Outcome::Stopped(reason, Trace::default());

@@ -7,6 +7,8 @@ import re
 REPLICATES = 2000
 STUDENT = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228]
 NORMAL = 1.959964
+# With fewer degrees of freedom, ends are not read off replicates.
+FEW = 8
 
 
 class Unknown(Exception):
@@ -50,9 +52,6 @@ class Cell:
         """Of a cell of `overhead`: the logarithm that each round gives of a ratio, from the times of the machines."""
         base, profiled, again = (self.split(f"{arm}.cpu_ns") for arm in ("base", "profiled", "again"))
         flags = [self.split(f"{arm}.ticked") for arm in ("base", "profiled", "again")]
-        # Whether a tick came matters where ticks are work.
-        if not re.search(r"--(?:profile|vs) (?:pep|cbs)", self.commands.split(" && ")[-1]):
-            flags = [[[0.0] * len(of) for of in base]] * 3
         ratio = lambda at, over, under, one, other: in_turns(over[at], under[at], list(zip(flags[one][at], flags[other][at])))
         if name == "again":
             return [ratio(at, again, base, 2, 0) for at in range(len(base))]
@@ -71,15 +70,28 @@ class Cell:
 
 
 def in_turns(over, under, groups):
-    """The mean logarithm of a ratio over the turns of a round: of each group without the fifth at each end, groups by their sizes."""
-    found = {}
-    for one, other, group in zip(over, under, groups):
-        found.setdefault(group, []).append(math.log(one / other))
+    """The mean logarithm of a ratio over the turns of a round: of each group without the fifth at each end, groups by their sizes. Where
+    one of both machines did the work of a tick, the mean is that of ratios, over what is usual."""
+    logarithms = [math.log(one / other) for one, other in zip(over, under)]
+    usual, found = inner(logarithms), {}
+    for logarithm, group in zip(logarithms, groups):
+        found.setdefault(tuple(map(bool, group)), []).append(logarithm)
     whole = 0.0
-    for logarithms in found.values():
-        cut = round(len(logarithms) / 5)
-        whole += mean(sorted(logarithms)[cut : len(logarithms) - cut]) * len(logarithms)
-    return whole / len(over)
+    for group, own in found.items():
+        if group == (True, False):
+            part = usual + inner([math.exp(log - usual) for log in own]) - 1
+        elif group == (False, True):
+            part = usual - inner([math.exp(usual - log) for log in own]) + 1
+        else:
+            part = inner(own)
+        whole += part * len(own)
+    return whole / len(logarithms)
+
+
+def inner(values):
+    """The mean without the fifth at each end."""
+    cut = round(len(values) / 5)
+    return mean(sorted(values)[cut : len(values) - cut])
 
 
 def mean(values):
@@ -124,10 +136,12 @@ def least_squares(rows):
 
 def student(freedom):
     """The quantile of Student's t distribution that leaves a fortieth above it."""
-    if freedom <= 10:
-        return STUDENT[max(freedom, 1) - 1]
-    z, v = NORMAL, freedom
-    return z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v * v)
+    z, v = NORMAL, max(freedom, 1)
+    if v >= len(STUDENT):
+        return z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v * v)
+    below = int(v)
+    part = (1 / below - 1 / v) / (1 / below - 1 / (below + 1))
+    return STUDENT[below - 1] + part * (STUDENT[below] - STUDENT[below - 1])
 
 
 def above_one(cells, name="overhead"):
@@ -143,15 +157,21 @@ def above_one_over(cells, name="overhead"):
 def mean_ratio(rounds):
     """The same of the logarithms that the rounds of each gave."""
     value = mean(mean(of) for of in rounds)
-    drawn = random.Random(1)
-    # How far off a program is that was measured once, nobody knows.
-    freedom = sum(len(of) - 1 for of in rounds) if all(len(of) > 1 for of in rounds) else 0
     percent = lambda log: (math.exp(log) - 1) * 100
-    if freedom == 0:
+    # How far off a program is that was measured once, nobody knows.
+    if any(len(of) < 2 for of in rounds):
         return percent(value), None
+    squares = lambda of: math.fsum((log - mean(of)) ** 2 for log in of)
+    variances = [squares(of) / len(of) / (len(of) - 1) for of in rounds]
+    known = math.fsum(variance**2 / (len(of) - 1) for variance, of in zip(variances, rounds))
+    freedom = math.fsum(variances) ** 2 / known if known > 0 else sum(len(of) - 1 for of in rounds)
+    if freedom < FEW:
+        distance = student(freedom) * math.sqrt(math.fsum(variances)) / len(rounds)
+        return percent(value), (percent(value - distance), percent(value + distance))
+    drawn = random.Random(1)
 
     def replicate(of):
-        count = max(len(of) - 1, 1)
+        count = len(of) - 1
         return math.fsum(drawn.choices(of, k=count)) / count
 
     replicates = sorted(mean(replicate(of) for of in rounds) for _ in range(REPLICATES))

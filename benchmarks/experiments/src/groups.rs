@@ -31,8 +31,8 @@ impl Spread {
         let greatest = means.iter().copied().fold(f64::MIN, f64::max);
         let least = means.iter().copied().fold(f64::MAX, f64::min);
         let within: f64 = groups.iter().zip(&means).map(|(group, mean)| squares(group, *mean)).sum();
-        let freedom = all * (size - 1);
-        let deviation = (within / freedom as f64).sqrt();
+        let freedom = (all * (size - 1)) as f64;
+        let deviation = (within / freedom).sqrt();
         Some(Spread {
             between: greatest - least,
             chance: student(freedom) * deviation * (2.0 / size as f64).sqrt(),

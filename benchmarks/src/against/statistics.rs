@@ -11,7 +11,13 @@
 //!
 //! * of `n` rounds, `n - 1` are drawn, because drawing `n` makes intervals too narrow by the factor `sqrt(1 - 1/n)`;
 //! * the distance of both ends from the ratio (on the scale of logarithms) is stretched by the quantile of Student's t
-//!   distribution over that of the normal one, because how far rounds differ is itself known from few of them.
+//!   distribution over that of the normal one, because how far rounds differ is itself known from few of them;
+//! * with fewer than [`FEW`] degrees of freedom both ends are that quantile of standard deviations of the replicates away: the
+//!   outermost of so few values are no quantiles of what they were drawn from (of two rounds, one more would be needed to see an end).
+//!
+//! **A mean over programs** has the degrees of freedom of B. Welch (*The Generalization of 'Student's' Problem when Several Different
+//! Population Variances are Involved*, Biometrika 1947) and F. Satterthwaite: those of all programs together if they are as
+//! noisy, and hardly more than those of one that is noisier than all others.
 //!
 //! One round alone says nothing about others, and has no interval.
 
@@ -26,6 +32,8 @@ pub const CONFIDENCE: f64 = 0.95;
 const NORMAL: f64 = 1.959_964;
 /// The same quantile of Student's t distribution for 1 to 10 degrees of freedom.
 const STUDENT: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+/// With fewer degrees of freedom, the ends of intervals are not read off the replicates.
+pub const FEW: f64 = 8.0;
 /// Same samples, same interval.
 const SEED: u64 = 0x686f_6c6c_6f77_6179;
 
@@ -44,8 +52,8 @@ pub struct Interval {
 pub struct LogRatio {
     value: f64,
     replicates: Vec<f64>,
-    /// Degrees of freedom: how many rounds there are more than needed for a value.
-    freedom: usize,
+    /// Degrees of freedom: how many rounds there are more than needed for a value, or as many as such a mean is worth.
+    freedom: f64,
 }
 
 impl LogRatio {
@@ -58,7 +66,7 @@ impl LogRatio {
         LogRatio {
             value: mean(rounds.iter().copied(), rounds.len()),
             replicates: (0..REPLICATES).map(|_| replicate()).collect(),
-            freedom: rounds.len() - 1,
+            freedom: (rounds.len() - 1) as f64,
         }
     }
 
@@ -67,31 +75,48 @@ impl LogRatio {
         self.value
     }
 
+    /// How far the value is off, squared, as the replicates have it.
+    fn variance(&self) -> f64 {
+        let center = mean(self.replicates.iter().copied(), self.replicates.len());
+        mean(self.replicates.iter().map(|value| (value - center).powi(2)), self.replicates.len())
+    }
+
     /// The ratio with its interval.
     pub fn interval(&self) -> Interval {
-        let mut sorted = self.replicates.clone();
-        sorted.sort_unstable_by(f64::total_cmp);
-        let stretch = student(self.freedom) / NORMAL;
-        let at = |part: f64| {
-            let end = sorted[((sorted.len() - 1) as f64 * part).round() as usize];
-            (self.value + (end - self.value) * stretch).exp()
+        let ends = match self.freedom {
+            ..1.0 => None,
+            ..FEW => {
+                let distance = student(self.freedom) * self.variance().sqrt();
+                Some((self.value - distance, self.value + distance))
+            }
+            _ => {
+                let mut sorted = self.replicates.clone();
+                sorted.sort_unstable_by(f64::total_cmp);
+                let at = |part: f64| sorted[((sorted.len() - 1) as f64 * part).round() as usize];
+                let stretched = |end: f64| self.value + (end - self.value) * student(self.freedom) / NORMAL;
+                let outside = (1.0 - CONFIDENCE) / 2.0;
+                Some((stretched(at(outside)), stretched(at(1.0 - outside))))
+            }
         };
-        let outside = (1.0 - CONFIDENCE) / 2.0;
-        let ends = (self.freedom > 0).then(|| (at(outside), at(1.0 - outside)));
+        let ends = ends.map(|(low, high)| (low.exp(), high.exp()));
         Interval { value: self.value.exp(), ends }
     }
 }
 
-/// The quantile of Student's t distribution that leaves a fortieth above it; from the 11th degree of freedom on by the first
-/// terms of its expansion, which are good to three digits.
-pub fn student(freedom: usize) -> f64 {
-    let (z, v) = (NORMAL, freedom as f64);
-    match freedom {
-        0..=10 => STUDENT[freedom.max(1) - 1],
-        _ => {
-            z + (z.powi(3) + z) / (4.0 * v) + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * v * v)
-        }
+/// The quantile of Student's t distribution that leaves a fortieth above it, for at least one degree of freedom; from the 10th on by
+/// the first terms of its expansion, which are good to three digits, and before it between whole ones by a line over their inverse,
+/// which is a little too much.
+pub fn student(freedom: f64) -> f64 {
+    let (z, v) = (NORMAL, freedom);
+    if v >= STUDENT.len() as f64 {
+        return z
+            + (z.powi(3) + z) / (4.0 * v)
+            + (5.0 * z.powi(5) + 16.0 * z.powi(3) + 3.0 * z) / (96.0 * v * v);
     }
+    let below = (v.max(1.0)).floor();
+    let part = (1.0 / below - 1.0 / v.max(1.0)) / (1.0 / below - 1.0 / (below + 1.0));
+    let at = |whole: f64| STUDENT[whole as usize - 1];
+    at(below) + part * (at(below + 1.0) - at(below))
 }
 
 /// The geometric mean of ratios. The programs are those that they are, so that only their samples are uncertain.
@@ -103,10 +128,23 @@ pub fn geometric_mean(ratios: &[&LogRatio]) -> Option<LogRatio> {
     let replicates =
         (0..REPLICATES).map(|index| mean(&mut ratios.iter().map(|ratio| ratio.replicates[index])));
     let replicates = replicates.collect();
+    let value = mean(&mut ratios.iter().map(|ratio| ratio.value));
+    Some(LogRatio { value, replicates, freedom: freedom_of_mean(ratios) })
+}
+
+/// Welch's and Satterthwaite's degrees of freedom of a mean over programs.
+fn freedom_of_mean(ratios: &[&LogRatio]) -> f64 {
     // How far off a program is that was measured once, nobody knows.
-    let is_known = ratios.iter().all(|ratio| ratio.freedom > 0);
-    let freedom = if is_known { ratios.iter().map(|ratio| ratio.freedom).sum() } else { 0 };
-    Some(LogRatio { value: mean(&mut ratios.iter().map(|ratio| ratio.value)), replicates, freedom })
+    if ratios.iter().any(|ratio| ratio.freedom < 1.0) {
+        return 0.0;
+    }
+    let variances: Vec<f64> = ratios.iter().map(|ratio| ratio.variance()).collect();
+    let known = variances.iter().zip(ratios).map(|(variance, ratio)| variance.powi(2) / ratio.freedom);
+    match known.sum::<f64>() {
+        // Nothing differs.
+        0.0 => ratios.iter().map(|ratio| ratio.freedom).sum(),
+        known => variances.iter().sum::<f64>().powi(2) / known,
+    }
 }
 
 /// The iterations of a process, of which there is at least one, that stand for its steady state.
@@ -141,7 +179,7 @@ pub fn log_ratios(rounds: &[Vec<&[u64]>], ratios: &[Vec<f64>]) -> Vec<LogRatio> 
         .map(|weights| LogRatio {
             value: mean(exact.iter().map(|arms| weighted(arms, weights)), rounds.len()),
             replicates: Vec::with_capacity(REPLICATES),
-            freedom: rounds.len() - 1,
+            freedom: (rounds.len() - 1) as f64,
         })
         .collect();
     let drawn = rounds.len().saturating_sub(1).max(1);
@@ -212,8 +250,11 @@ mod tests {
 
     #[test]
     fn few_rounds_have_wide_intervals() {
-        assert!((student(10) - 2.228).abs() < 1e-3 && (student(30) - 2.042).abs() < 1e-3);
-        assert!((student(1_000_000) - NORMAL).abs() < 1e-4);
+        for (freedom, quantile) in [(1.0, 12.706), (2.0, 4.303), (10.0, 2.228), (30.0, 2.042)] {
+            assert!((student(freedom) - quantile).abs() < 5e-3, "{freedom}");
+        }
+        assert!(student(1.5) > 4.4 && student(1.5) < 8.0 && student(9.9) < student(9.5));
+        assert!((student(1e6) - NORMAL).abs() < 1e-4);
         let rounds = vec![vec![&[10][..], &[10]], vec![&[11], &[10]]];
         let (value, (low, high)) = interval(&log_ratios(&rounds, &[vec![1.0, -1.0]])[0]);
         assert!(close(value, 1.1f64.sqrt()) && low < 0.8 && high > 1.3, "{low} {high}");
@@ -254,7 +295,7 @@ mod tests {
     #[test]
     fn intervals_hold_what_they_promise() {
         // Of 2000 trials it was between 94.9 and 95.9 % for 3 to 15 rounds.
-        for rounds in [3, 8] {
+        for rounds in [3, 5, 8] {
             let covered = covered(rounds);
             assert!((90.0..99.5).contains(&covered), "{covered} % for {rounds} rounds");
         }

@@ -47,6 +47,8 @@ pub struct Sample {
     pub wall: u64,
     /// Ticks that the machine saw.
     pub ticks: u64,
+    /// Was there one, or had one begun before what goes on in it: profilers do here what they do at ticks.
+    pub ticked: bool,
     /// Yieldpoints that it took.
     pub yieldpoints_taken: u64,
     /// How often profilers looked.
@@ -194,7 +196,7 @@ impl<'a> Arm<'a> {
             return Err(Failure::Stopped);
         }
         self.host.running(self.vm.interrupt_handle());
-        let (before, looked) = (self.vm.statistics(), self.vm.looks());
+        let (before, looked, goes_on) = (self.vm.statistics(), self.vm.looks(), self.vm.samples_go_on());
         for _ in 0..self.work.runs {
             let outcome = self.vm.run();
             self.check(outcome)?;
@@ -209,6 +211,7 @@ impl<'a> Arm<'a> {
             cpu: nanoseconds(took),
             wall: nanoseconds(after.wall_time.saturating_sub(before.wall_time)),
             ticks: after.ticks - before.ticks,
+            ticked: goes_on || after.ticks > before.ticks,
             yieldpoints_taken: after.yieldpoints_taken - before.yieldpoints_taken,
             looks: self.vm.looks() - looked,
         })

@@ -58,6 +58,7 @@ struct RatiosRecord {
     again: IntervalRecord,
     of_medians: IntervalRecord,
     of_minima: IntervalRecord,
+    of_sums: IntervalRecord,
 }
 
 #[derive(Serialize)]
@@ -175,6 +176,7 @@ fn program(result: &ProgramResult) -> ProgramRecord {
             again: again.interval().into(),
             of_medians: of(Summary::Medians)?.overhead.interval().into(),
             of_minima: of(Summary::Minima)?.overhead.interval().into(),
+            of_sums: of(Summary::Sums)?.overhead.interval().into(),
         })
     };
     ProgramRecord {

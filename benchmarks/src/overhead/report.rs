@@ -39,21 +39,34 @@ pub fn times(results: &[ProgramResult], clock: Clock) -> String {
         Clock::Cpu => "base ms (cpu)",
         Clock::Wall => "base ms (wall)",
     };
-    let titles =
-        ["program", "size", "rounds", base, "overhead", "[95 %]", "A/A", "[95 %]", "of medians", "of minima"];
+    let titles = [
+        "program",
+        "size",
+        "rounds",
+        base,
+        "overhead",
+        "[95 %]",
+        "A/A",
+        "[95 %]",
+        "of medians",
+        "of minima",
+        "of sums",
+    ];
     let mut rows = vec![titles.map(str::to_string).to_vec()];
     for (stream, result) in (0..).zip(results) {
         let size = result.size.map_or("-".into(), |size| size.to_string());
         let mut row = vec![result.name.clone(), size, result.rounds.len().to_string()];
         let ratios = |summary| result.ratios(clock, summary, stream);
-        match (ratios(result.summary), ratios(Summary::Medians), ratios(Summary::Minima)) {
-            (Some(decides), Some(medians), Some(minima)) => {
+        match ratios(result.summary) {
+            Some(decides) => {
                 row.push(format!("{:.3}", result.base_time(clock).unwrap_or(0.0) / 1e6));
                 row.extend(both(decides.overhead.interval()));
                 row.extend(both(decides.again.interval()));
-                row.extend([medians, minima].map(|ratios| percent(ratios.overhead.interval().value)));
+                let others =
+                    [Summary::Medians, Summary::Minima, Summary::Sums].into_iter().filter_map(ratios);
+                row.extend(others.map(|ratios| percent(ratios.overhead.interval().value)));
             }
-            _ => row.extend(std::iter::repeat_n("-".to_string(), titles.len() - row.len())),
+            None => row.extend(std::iter::repeat_n("-".to_string(), titles.len() - row.len())),
         }
         rows.push(row);
     }
@@ -217,7 +230,6 @@ mod tests {
             name: name.into(),
             size: Some(5),
             iterations: 2.0,
-            ticks_count: true,
             summary: Summary::Turns,
             rounds: vec![round.clone(), round],
             counts: Some([counts, Counts::default()]),
@@ -235,10 +247,10 @@ mod tests {
         };
         let results = [result("cd", 10_100_000), result("json", 10_300_000), failed];
         let expected = "\
-program              size  rounds  base ms (cpu)  overhead          [95 %]      A/A          [95 %]  of medians  of minima
-cd                      5       2          5.000   +1.00 %  [+1.00, +1.00]  +0.00 %  [+0.00, +0.00]     +1.00 %    +1.00 %
-json                    5       2          5.000   +3.00 %  [+3.00, +3.00]  +0.00 %  [+0.00, +0.00]     +3.00 %    +3.00 %
-mine.hol                -       0              -         -               -        -               -           -          -
+program              size  rounds  base ms (cpu)  overhead           [95 %]      A/A          [95 %]  of medians  of minima  of sums
+cd                      5       2          5.000   +1.00 %   [+1.00, +1.00]  +0.00 %  [+0.00, +0.00]     +1.00 %    +1.00 %  +1.00 %
+json                    5       2          5.000   +3.00 %   [+3.00, +3.00]  +0.00 %  [+0.00, +0.00]     +3.00 %    +3.00 %  +3.00 %
+mine.hol                -       0              -         -                -        -               -           -          -        -
 mean                                              +2.00 %  [+2.00, +2.00]  +0.00 %  [+0.00, +0.00]
 programs like these                               +2.00 %
 ";

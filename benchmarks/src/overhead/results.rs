@@ -45,8 +45,6 @@ pub struct ProgramResult {
     pub size: Option<u64>,
     /// Iterations of a sample, of this size; fewer than one, where the size only says how often the same is done.
     pub iterations: f64,
-    /// Ticks are work for one of the configurations.
-    pub ticks_count: bool,
     /// How the samples of a round become the number that decides.
     pub summary: Summary,
     /// The rounds.
@@ -78,9 +76,6 @@ pub fn measure(
         name: subject.name.clone(),
         size: subject.size(),
         iterations: 1.0,
-        ticks_count: [&configurations.profile, &configurations.base]
-            .iter()
-            .any(|of| of.profile.pep.is_some() || of.profile.cbs.is_some()),
         summary: if plan.whole.is_some() { Summary::Sums } else { Summary::Turns },
         rounds: Vec::new(),
         counts: None,
@@ -154,7 +149,6 @@ impl ProgramResult {
             };
             let arms = round.arms.each_ref().map(times);
             let ticked = round.arms.each_ref().map(|arm| arm.ticked.as_slice());
-            let ticked = self.ticks_count.then_some(ticked);
             let ratios = round_ratios(arms.each_ref().map(Vec::as_slice), ticked, summary);
             (ratios.overhead, ratios.again)
         });

@@ -80,7 +80,7 @@ pub struct ArmRound {
     pub cpu: Vec<u64>,
     /// Nanoseconds of the clock.
     pub wall: Vec<u64>,
-    /// Was there a tick in it.
+    /// Was there a tick in it, or went on what one had begun.
     pub ticked: Vec<bool>,
     /// Yieldpoints taken in these samples.
     pub yieldpoints_taken: u64,
@@ -100,10 +100,10 @@ pub struct ArmRound {
 
 impl ArmRound {
     pub(super) fn add(&mut self, sample: Sample) {
-        let Sample { cpu, wall, ticks, yieldpoints_taken, looks } = sample;
+        let Sample { cpu, wall, ticks, ticked, yieldpoints_taken, looks } = sample;
         self.cpu.push(cpu);
         self.wall.push(wall);
-        self.ticked.push(ticks > 0);
+        self.ticked.push(ticked);
         self.yieldpoints_taken += yieldpoints_taken;
         self.ticks += ticks;
         self.looks += looks;
@@ -126,7 +126,7 @@ pub struct Round {
     pub arms: [ArmRound; 3],
     /// Turns before samples counted.
     pub warm_up: usize,
-    /// Was anything still compiled when they did.
+    /// Was anything still compiled before they did, or while.
     pub restless: bool,
 }
 
@@ -149,12 +149,15 @@ pub fn round(
     let (warm_up, restless) = warm_up(&mut arms, &mut random)?;
     arms[1].slow_down(plan.slowdown);
     let mut results: [ArmRound; 3] = Default::default();
+    let compilations = |arms: &[Arm<'_>]| arms.iter().map(Arm::compilations).sum::<u64>();
+    let compiled = compilations(&arms);
     for _ in 0..plan.turns.unwrap_or(learned.turns) {
         elsewhere(&mut arms, &mut random)?;
         for index in order(&mut random) {
             results[index].add(arms[index].sample()?);
         }
     }
+    let restless = restless || compilations(&arms) != compiled;
     for (arm, result) in arms.iter().zip(&mut results) {
         result.end(arm);
     }
@@ -177,11 +180,13 @@ pub(super) fn machines<'a>(
     Ok((arms.into_iter().flatten().collect(), paddings))
 }
 
-/// Moves the code of all machines to other places. Samples that its way through the caches would make longer come when it is there.
+/// Moves the code of all machines to other places. Samples that its way through the caches would make longer come when it is there: of
+/// all machines, or of none, so that nothing tells one from the others.
 fn elsewhere(arms: &mut [Arm<'_>], random: &mut Xoshiro256PlusPlus) -> Result<(), Failure> {
     arms.iter_mut().for_each(|arm| arm.scatter(random.random()));
-    for index in order(random) {
-        if arms[index].last_sample() < LONG {
+    let order = order(random);
+    if arms.iter().any(|arm| arm.last_sample() < LONG) {
+        for index in order {
             arms[index].sample()?;
         }
     }

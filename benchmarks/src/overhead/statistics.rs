@@ -8,9 +8,11 @@
 //! machine it was off by 0.07 %).
 //!
 //! **Ticks** of the timer come in few of such short samples, and a profiler that works at ticks would be found to do it for
-//! nothing. So, for such, the turns are put into groups by which arms saw a tick, the mean of each group is taken as above, and
+//! nothing. So the turns are put into groups by which arms saw a tick, the mean of each group is taken as above, and
 //! groups count by their sizes. (By *which* arms, all alike: what is hit takes longer and so sees a tick more often; if only the
-//! profiled arm's ticks were looked at, hits on it would count more than those on the base.)
+//! profiled arm's ticks were looked at, hits on it would count more than those on the base.) Where one of two arms did a tick's work and
+//! the other did not, it may take a good part of a sample: there the ratios themselves are averaged, over what is usual, because
+//! logarithms make less of a few large ones than they take (a tenth less, if a tick's work is a fifth of a sample).
 //!
 //! **The interval** is a hierarchical bootstrap over programs, rounds and turns, in the way that A. Davison and D.
 //! Hinkley recommend for such data (*Bootstrap Methods and their Application*, 1997, section 3.8): the highest level is
@@ -55,8 +57,8 @@ pub struct RoundRatios {
 }
 
 /// The ratios of a round: `arms` are the times of base, profiled arm and second base arm, at least one each, equally
-/// many, none of them 0. `ticked` says in which of them there was a tick, if ticks are work.
-pub fn round_ratios(arms: [&[u64]; 3], ticked: Option<[&[bool]; 3]>, summary: Summary) -> RoundRatios {
+/// many, none of them 0. `ticked` says in which of them there was a tick, or went on what one had begun.
+pub fn round_ratios(arms: [&[u64]; 3], ticked: [&[bool]; 3], summary: Summary) -> RoundRatios {
     let of = |[base, profiled, again]: [f64; 3]| RoundRatios {
         overhead: (profiled / (base * again).sqrt()).ln(),
         again: (again / base).ln(),
@@ -67,7 +69,7 @@ pub fn round_ratios(arms: [&[u64]; 3], ticked: Option<[&[bool]; 3]>, summary: Su
         Summary::Sums => of(arms.map(|times| times.iter().map(|&time| time as f64).sum())),
         Summary::Turns => {
             let ratio = |over: usize, under: usize| {
-                over_turns(arms[over], arms[under], ticked.map(|ticked| [ticked[over], ticked[under]]))
+                over_turns([arms[over], arms[under]], [ticked[over], ticked[under]])
             };
             RoundRatios { overhead: (ratio(1, 0) + ratio(1, 2)) / 2.0, again: ratio(2, 0) }
         }
@@ -75,14 +77,30 @@ pub fn round_ratios(arms: [&[u64]; 3], ticked: Option<[&[bool]; 3]>, summary: Su
 }
 
 /// The logarithm of the ratio of two arms, by the turns.
-fn over_turns(over: &[u64], under: &[u64], ticked: Option<[&[bool]; 2]>) -> f64 {
+fn over_turns([over, under]: [&[u64]; 2], ticked: [&[bool]; 2]) -> f64 {
+    let mut logarithms: Vec<f64> =
+        over.iter().zip(under).map(|(&over, &under)| (over as f64 / under as f64).ln()).collect();
     let mut groups: BTreeMap<[bool; 2], Vec<f64>> = BTreeMap::new();
-    for (turn, (&over, &under)) in over.iter().zip(under).enumerate() {
-        let group = ticked.map_or([false; 2], |ticked| ticked.map(|ticked| ticked[turn]));
-        groups.entry(group).or_default().push((over as f64 / under as f64).ln());
+    for (turn, &logarithm) in logarithms.iter().enumerate() {
+        groups.entry(ticked.map(|ticked| ticked[turn])).or_default().push(logarithm);
     }
-    let weighted = groups.into_values().map(|mut group| trimmed_mean(&mut group) * group.len() as f64);
-    weighted.sum::<f64>() / over.len() as f64
+    let usual = trimmed_mean(&mut logarithms);
+    let mut sum = 0.0;
+    for (ticked, mut group) in groups {
+        let turns = group.len() as f64;
+        // How much of a usual sample the arm with the tick took more.
+        let more = |sign: f64| {
+            let mut ratios: Vec<f64> = group.iter().map(|log| (sign * (log - usual)).exp()).collect();
+            trimmed_mean(&mut ratios) - 1.0
+        };
+        sum += turns
+            * match ticked {
+                [true, false] => usual + more(1.0),
+                [false, true] => usual - more(-1.0),
+                _ => trimmed_mean(&mut group),
+            };
+    }
+    sum / over.len() as f64
 }
 
 /// The mean without the fifth at each end.

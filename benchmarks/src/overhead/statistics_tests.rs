@@ -42,7 +42,7 @@ fn round(machine: Simulated, random: &mut Random) -> RoundRatios {
         };
         weather.iter().map(sample).collect()
     });
-    round_ratios(arms.each_ref().map(Vec::as_slice), None, Summary::Turns)
+    round_ratios(arms.each_ref().map(Vec::as_slice), [&[false; TURNS]; 3], Summary::Turns)
 }
 
 /// The part of trials, in percent, whose interval for what `pick` picks satisfies `good`.
@@ -72,6 +72,40 @@ fn intervals_hold_the_truth_as_often_as_they_say() {
             let holds = |low: f64, high: f64| low <= machine.effect && machine.effect <= high;
             let covered = part(600, seed as u64, |random| overheads(machine, rounds, random), holds);
             assert!((93.0..=97.0).contains(&covered), "{covered} % of machine {seed}, {rounds} rounds");
+        }
+    }
+}
+
+/// Of two rounds, the outermost values are no quantiles.
+#[test]
+fn intervals_of_few_rounds_hold_the_truth_as_often() {
+    for (seed, rounds) in [(60, 2), (61, 3), (62, 5), (63, 9)] {
+        let noise = |random: &mut Random| (0..rounds).map(|_| 0.01 * normal(random)).collect();
+        let covered = part(4000, seed, noise, |low, high| low <= 0.0 && 0.0 <= high);
+        assert!((94.0..=96.5).contains(&covered), "{covered} % of {rounds} rounds");
+    }
+}
+
+/// The noisiest program decides how far off the mean may be, and what is known of it, how well that is known.
+#[test]
+fn means_over_programs_of_unequal_noise_hold_the_truth_as_often() {
+    for (seed, noises) in [(70, [0.01, 0.0005, 0.0005, 0.0005]), (71, [0.01, 0.01, 0.01, 0.01])] {
+        for rounds in [3, 10] {
+            let mut random = Random::seed_from_u64(seed);
+            let mut trial = |trial: u64| {
+                let programs: Vec<LogRatio> = (1..)
+                    .zip(noises)
+                    .map(|(program, noise)| {
+                        let values: Vec<f64> = (0..rounds).map(|_| noise * normal(&mut random)).collect();
+                        LogRatio::over_rounds(&values, 4 * trial + program)
+                    })
+                    .collect();
+                let programs: Vec<&LogRatio> = programs.iter().collect();
+                geometric_mean(&programs).expect("four").interval().ends.expect("rounds")
+            };
+            let held = (0..1000).map(&mut trial).filter(|(low, high)| *low <= 1.0 && 1.0 <= *high).count();
+            let covered = held as f64 / 10.0;
+            assert!((93.0..=97.5).contains(&covered), "{covered} % of {rounds} rounds with {noises:?}");
         }
     }
 }
@@ -138,7 +172,9 @@ fn hits_do_not_count_and_work_at_ticks_does() {
     let base = [1000; 20];
     let mut hit = base;
     hit[3] = 9000;
-    let ratios = |profiled: &[u64], summary| round_ratios([&base, profiled, &base], None, summary).overhead;
+    let never = [false; 20];
+    let ratios =
+        |profiled: &[u64], summary| round_ratios([&base, profiled, &base], [&never; 3], summary).overhead;
     assert_eq!(ratios(&hit, Summary::Turns), 0.0);
     // Of whole runs all counts, however seldom it is.
     assert!((ratios(&hit, Summary::Sums) - 1.4f64.ln()).abs() < 1e-9);
@@ -146,14 +182,19 @@ fn hits_do_not_count_and_work_at_ticks_does() {
     for tick in [2, 11] {
         (ticked[tick], profiled[tick]) = (true, 1100);
     }
-    let never = [false; 20];
     let with_ticks =
-        |ticked: [&[bool]; 3]| round_ratios([&base, &profiled, &base], Some(ticked), Summary::Turns).overhead;
-    assert!((with_ticks([&never, &ticked, &never]) - 1.1f64.ln() / 10.0).abs() < 1e-9);
+        |ticked: [&[bool]; 3]| round_ratios([&base, &profiled, &base], ticked, Summary::Turns).overhead;
+    // A tenth of two of twenty.
+    assert!((with_ticks([&never, &ticked, &never]) - 0.01).abs() < 1e-9);
     assert_eq!(with_ticks([&never, &never, &never]), 0.0);
+    // It is as much if the base does it, and nothing if both do.
+    let of_base = round_ratios([&profiled, &base, &profiled], [&ticked, &never, &ticked], Summary::Turns);
+    assert!((of_base.overhead + 0.01).abs() < 1e-9 && of_base.again == 0.0, "{of_base:?}");
+    let of_both = round_ratios([&profiled; 3], [&ticked; 3], Summary::Turns);
+    assert_eq!((of_both.overhead, of_both.again), (0.0, 0.0));
     assert_eq!(ratios(&profiled, Summary::Medians), 0.0);
     assert_eq!(ratios(&profiled, Summary::Minima), 0.0);
-    let one = round_ratios([&[100], &[110], &[121]], None, Summary::Turns);
+    let one = round_ratios([&[100], &[110], &[121]], [&[false]; 3], Summary::Turns);
     assert!((one.again - 1.21f64.ln()).abs() < 1e-9 && one.overhead.abs() < 1e-9);
 }
 
@@ -170,17 +211,17 @@ fn ticks_that_come_with_hits_do_not_deceive() {
                     let tick = random.random_range(0.0..1.0) < if hit { 0.5 } else { 0.05 };
                     ticked[arm].push(tick);
                     let work = if arm == 1 && tick { work_at_tick } else { 0.0 };
-                    (1e6 * (0.01 * normal(&mut random) + work + if hit { 0.2 } else { 0.0 }).exp()) as u64
+                    (1e6 * ((0.01 * normal(&mut random)).exp() * if hit { 1.2 } else { 1.0 } + work)) as u64
                 };
                 (0..100).map(sample).collect()
             });
             let ticked = ticked.each_ref().map(Vec::as_slice);
-            round_ratios(arms.each_ref().map(Vec::as_slice), Some(ticked), Summary::Turns).overhead
+            round_ratios(arms.each_ref().map(Vec::as_slice), ticked, Summary::Turns).overhead
         };
         (0..100).map(round).collect()
     };
     // Of all samples, 9.5 % see a tick.
-    for (work, truth) in [(0.0, 0.0), (0.1, 0.0095)] {
+    for (work, truth) in [(0.0, 0.0), (0.1, 0.0095), (0.3, 0.0285)] {
         let rounds = rounds(work);
         let (low, high) = LogRatio::over_rounds(&rounds, 0).interval().ends.expect("rounds");
         assert!(low.ln() <= truth && truth <= high.ln() && high / low < 1.005, "{low} {high}");

@@ -36,7 +36,7 @@ use holloway_profilers::stream::{Lost, SampledPaths};
 use holloway_profilers::{BlockId, BranchArm, PathNumber, VersionId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 /// The reason of sites that are yieldpoints of returns: the last path of the activation has ended there.
 const RETURN: &str = "return";
@@ -277,6 +277,16 @@ impl Profiling {
         self.schedule.is_some() || self.moments.is_some() || records || self.native.is_some()
     }
 
+    /// A run begins, or time was slept away, and the control word is as between signals: windows that are open stay so.
+    pub fn keep_windows_open(&self, context: &Context) {
+        self.schedule.iter().for_each(|schedule| keep_open(schedule.word(), &context.control));
+    }
+
+    /// Does something go on that a tick began: an open window, or a burst.
+    pub fn goes_on(&self) -> bool {
+        self.in_burst() || self.schedule.as_ref().is_some_and(|schedule| schedule.word() != Word::None)
+    }
+
     /// Are samples of calls taken where methods are left, too.
     pub fn samples_epilogues(&self) -> bool {
         self.options.cbs.is_some_and(|cbs| cbs.at == CallsAt::Both)
@@ -396,6 +406,19 @@ pub(crate) struct Taken {
     pub place: u64,
 }
 
+/// Has yieldpoints taken as the schedule's word says, if it says so: what a signal sets meanwhile stays.
+fn keep_open(word: Word, control: &AtomicI32) {
+    match word {
+        Word::None => {}
+        Word::All => control.store(control::ALL, Ordering::SeqCst),
+        Word::Calls => {
+            // Nothing to do where it is set to all already.
+            let _ =
+                control.compare_exchange(control::NONE, control::CALLS, Ordering::SeqCst, Ordering::SeqCst);
+        }
+    }
+}
+
 /// A yieldpoint was taken, after a tick or in an open window. Samples if the schedule says so, and sets the control word to what the
 /// schedule needs. True if threads are to be switched.
 pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool {
@@ -449,17 +472,8 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool
     }
     vm.context.skips = i32::try_from(schedule.skippable()).unwrap_or(i32::MAX);
     *told = vm.context.skips as u32;
-    match schedule.word() {
-        Word::None => {}
-        // A signal may have set it meanwhile, which sets it to all, too.
-        Word::All => vm.context.control.store(control::ALL, Ordering::SeqCst),
-        Word::Calls => {
-            let control = &vm.context.control;
-            // Nothing to do where it is set to all already.
-            let _ =
-                control.compare_exchange(control::NONE, control::CALLS, Ordering::SeqCst, Ordering::SeqCst);
-        }
-    }
+    let word = schedule.word();
+    keep_open(word, &vm.context.control);
     let clients = *clients;
     let takes =
         |client: Option<usize>| client.is_some_and(|client| decision.verdict(client) == Verdict::Take);

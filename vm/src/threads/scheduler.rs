@@ -355,6 +355,7 @@ impl Machinery {
                 }
                 self.signals.wait_until(self.started + Duration::from_nanos(until));
                 self.reset_control();
+                self.profiling.keep_windows_open(&self.context);
                 let signals = self.signals.take();
                 if let Err(Failure::Stop(reason)) = check_stop(signals) {
                     return Next::Stop(reason);

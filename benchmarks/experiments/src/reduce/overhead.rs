@@ -29,12 +29,6 @@ pub fn reduce(value: &Value) -> Result<Outcome, String> {
     if rounds.is_empty() && !program["counts"].is_object() {
         return Err(lacks("rounds")());
     }
-    // Ticks are work for what samples, and only there are turns told apart by them.
-    let samples = |specs: &Value| {
-        let specs = specs.as_array().into_iter().flatten().filter_map(Value::as_str);
-        specs.into_iter().any(|spec| spec.starts_with("pep") || spec.starts_with("cbs"))
-    };
-    let ticks_count = samples(&value["profile"]) || samples(&value["versus"]);
     let is_whole = value["options"]["whole_runs"].is_string();
     let mut put = |name: &str, number: f64| outcome.samples.entry(name.to_string()).or_default().push(number);
     for round in rounds {
@@ -53,11 +47,14 @@ pub fn reduce(value: &Value) -> Result<Outcome, String> {
             false => (arms, ticked),
         };
         let turns = arms[0].len();
-        let ticks = ticks_count.then(|| ticked.each_ref().map(Vec::as_slice));
-        for (name, summary) in
-            [("", Summary::Turns), ("medians.", Summary::Medians), ("minima.", Summary::Minima)]
-        {
-            let ratios = round_ratios(arms.each_ref().map(Vec::as_slice), ticks, summary);
+        for (name, summary) in [
+            ("", Summary::Turns),
+            ("medians.", Summary::Medians),
+            ("minima.", Summary::Minima),
+            ("sums.", Summary::Sums),
+        ] {
+            let flags = ticked.each_ref().map(Vec::as_slice);
+            let ratios = round_ratios(arms.each_ref().map(Vec::as_slice), flags, summary);
             put(&format!("{name}overhead"), ratios.overhead);
             put(&format!("{name}again"), ratios.again);
         }
@@ -106,6 +103,20 @@ mod tests {
         assert_eq!(outcome.samples["profiled.cpu_ns"], [110.0, 110.0, 120.0, 120.0]);
         assert_eq!((outcome.numbers["base.ticks"], outcome.numbers["base.code_bytes"]), (2.0, 10.0));
         assert_eq!(outcome.numbers["counts.base.additions"], 2.0);
+        // What costs at a tick counts, whoever does it there.
+        let mut ticks = record.clone();
+        let few = |of: &[usize]| -> Vec<bool> { (0..20).map(|turn| of.contains(&turn)).collect() };
+        let (quiet, busy): (Vec<u64>, Vec<u64>) =
+            (0..20).map(|turn| (100, if turn == 7 { 150 } else { 100 })).unzip();
+        ticks["profile"] = json!(["btb:backend=burst"]);
+        ticks["programs"][0]["rounds"] = json!([{
+            "base": {"cpu_ns": quiet, "ticked": few(&[3])},
+            "profiled": {"cpu_ns": busy, "ticked": few(&[7])},
+            "again": {"cpu_ns": quiet, "ticked": few(&[])},
+        }]);
+        let outcome = reduce(&ticks).expect("complete");
+        assert!((outcome.samples["overhead"][0] - 0.5 / 20.0).abs() < 1e-9, "{outcome:?}");
+        assert!((outcome.samples["sums.overhead"][0].exp() - 1.025).abs() < 1e-9);
         let mut whole = record.clone();
         whole["options"] = json!({"whole_runs": "4s"});
         whole["programs"][0]["rounds"][0]["profiled"]["cpu_ns"] = json!([100, 130]);

@@ -31,8 +31,10 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
         let usual = ways(plan)
             .iter()
             .flat_map(|&way| steady(plan).into_iter().map(move |name| whole(plan, name, way)));
+        // Who runs first takes turns, too.
+        let pair = |trial: u32| if trial.is_multiple_of(2) { [true, false] } else { [false, true] };
         let trials = |name| {
-            (1..=trials(plan)).flat_map(move |trial| [false, true].map(|pep| process(plan, name, trial, pep)))
+            (1..=trials(plan)).flat_map(move |trial| pair(trial).map(|pep| process(plan, name, trial, pep)))
         };
         usual.chain(phased(plan).into_iter().flat_map(trials)).collect()
     },

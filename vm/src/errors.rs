@@ -143,7 +143,7 @@ pub(crate) fn trace_of(vm: &mut Machinery) -> Trace {
     describe(vm, &words)
 }
 
-/// What [`raise`] found.
+/// What [`find_handler`] found.
 pub(crate) enum Raised {
     /// A handler: go on there.
     Caught(*const u64, *mut u64),
@@ -167,14 +167,20 @@ pub(crate) fn make(vm: &mut Machinery, kind: ErrorKind, message: &str) -> Object
     made.unwrap_or_else(|_| vm.out_of_memory_error())
 }
 
-/// Throws `error` at the instruction `pc` of the frame `base`.
-pub(crate) fn raise(
-    vm: &mut Machinery,
+/// Throws `error` at the instruction `pc` of the frame `base`, where the thread stands.
+pub(crate) fn raise(vm: &mut Machinery, pc: *const u64, base: *mut u64, error: ObjectPointer) -> Raised {
+    record_trace(vm, error);
+    find_handler(vm, pc, base, error)
+}
+
+/// Looks for who catches `error` at the instruction `pc` of the frame `base` and outside of it, up to where this segment of the
+/// stack begins.
+pub(crate) fn find_handler(
+    vm: &Machinery,
     mut pc: *const u64,
     mut base: *mut u64,
     error: ObjectPointer,
 ) -> Raised {
-    record_trace(vm, error);
     let class = vm.class_of(error);
     loop {
         let Some((function, at)) = vm.code.locate(pc) else { return Raised::Uncaught(error) };
@@ -190,7 +196,8 @@ pub(crate) fn raise(
     }
 }
 
-/// Writes the stack into the error unless it has one already.
+/// Writes the stack into the error unless it has one already. The machinery's position must be where the running thread stands:
+/// the stack is walked from there.
 pub(crate) fn record_trace(vm: &mut Machinery, error: ObjectPointer) {
     if Object(error).field(1) != 0 {
         return;

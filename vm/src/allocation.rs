@@ -97,10 +97,13 @@ impl Machinery {
         match self.allocate_instance(class) {
             Ok(object) => object,
             Err(_) => {
-                self.heap.use_margin(true);
+                self.heap.allow_beyond_limit(true);
                 let object = self.allocate_instance(class);
-                self.heap.use_margin(false);
-                object.unwrap_or_else(|_| panic!("the system has no memory left"))
+                self.heap.allow_beyond_limit(false);
+                object.unwrap_or_else(|_| {
+                    eprintln!("no memory for the objects of the interpreter");
+                    std::process::abort()
+                })
             }
         }
     }

@@ -151,11 +151,11 @@ pub(crate) enum Raised {
     Uncaught(ObjectPointer),
 }
 
-/// Makes an error object of a kind. If there is no memory for it, the one prepared for that case; likewise if it says
-/// that the heap is full and no more.
+/// Makes an error object of a kind. If there is no memory for it, it is one that says so; likewise if it is to say that the heap is
+/// full and no more. The machinery's position is where it is going to be thrown.
 pub(crate) fn make(vm: &mut Machinery, kind: ErrorKind, message: &str) -> ObjectPointer {
     if kind == ErrorKind::OutOfMemory && message.is_empty() {
-        return vm.out_of_memory_error();
+        return make_out_of_memory(vm);
     }
     let class = vm.program.error_classes[kind as usize];
     let made = vm.allocate_string(message.as_bytes()).and_then(|text| {
@@ -164,7 +164,22 @@ pub(crate) fn make(vm: &mut Machinery, kind: ErrorKind, message: &str) -> Object
         Object(error).set_field(0, text as u64);
         Ok(error)
     });
-    made.unwrap_or_else(|_| vm.out_of_memory_error())
+    made.unwrap_or_else(|_| make_out_of_memory(vm))
+}
+
+/// An error that says that the heap is full. What fills it is mostly large, so that there is room for a small object with its
+/// trace; if not, it is the one prepared for that case, which has forgotten where it was thrown before.
+fn make_out_of_memory(vm: &mut Machinery) -> ObjectPointer {
+    let class = vm.program.error_classes[ErrorKind::OutOfMemory as usize];
+    if let Ok(error) = vm.allocate_instance(class) {
+        // The new object is young: no barrier is needed.
+        Object(error).set_field(0, vm.out_of_memory_message() as u64);
+        record_trace(vm, error);
+        if Object(error).field(1) != 0 {
+            return error;
+        }
+    }
+    vm.out_of_memory_error()
 }
 
 /// Throws `error` at the instruction `pc` of the frame `base`, where the thread stands.

@@ -16,7 +16,7 @@ use crate::interpreter::slow::slow_path;
 use crate::loader::Method;
 use crate::profiling::Surprise;
 use crate::vm::Machinery;
-use holloway_bytecode::{Function, FunctionId, Type};
+use holloway_bytecode::{ErrorKind, Function, FunctionId, Type};
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
 
@@ -244,13 +244,15 @@ pub(super) unsafe fn in_segment(
         let start = super::frames::free_words(thread.crossing);
         let top = thread.stack.start().wrapping_add(start);
         let needed = words + largest + 2 * FRAME_HEADER;
-        let Some(top) = thread.stack.grow(top, needed) else {
-            // No memory for registers: as with a stack that is too deep.
-            let error = crate::interpreter::slow::stack_overflow_error(vm);
-            errors::record_trace(vm, error);
-            vm.threads.current_mut().error = error;
-            leave::propagate(vm, frame);
-            return 0;
+        let top = match thread.stack.grow(top, needed) {
+            Ok(top) => top,
+            Err(full) => {
+                let error = errors::make(vm, ErrorKind::StackOverflow, &full.to_string());
+                errors::record_trace(vm, error);
+                vm.threads.current_mut().error = error;
+                leave::propagate(vm, frame);
+                return 0;
+            }
         };
         let previous = thread.crossing;
         vm.tell_stack_limit();

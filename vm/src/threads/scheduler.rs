@@ -281,7 +281,7 @@ impl Machinery {
         let start = stack.start();
         let base = stack
             .grow(start, frame + FRAME_HEADER)
-            .ok_or("no memory for the register stack of a thread")?
+            .map_err(|_| "no memory for the register stack of a thread")?
             .wrapping_add(FRAME_HEADER);
         // SAFETY: the stack has room for the header and the frame, which has the closure as its first register.
         unsafe {

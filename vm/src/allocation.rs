@@ -28,7 +28,8 @@ struct MachineRoots<'a> {
 }
 
 // SAFETY: whatever refers to objects and will be used is one of: a live register of a frame, a word of a thread's native stack or a processor
-// register (saved at `native_top` or above), a global, a constant, or a field of the thread table.
+// register (saved at `native_top` or above), a value on its way between the tiers (`CompiledState::roots`), a global, a constant, an object
+// prepared at the start, or an error in the thread table.
 unsafe impl Roots for MachineRoots<'_> {
     fn scan(&mut self, visitor: &mut RootVisitor<'_>) {
         let (program, code, map, live) = (self.program, self.code, self.compiled.map(), &mut *self.live);

@@ -2,7 +2,7 @@
 //! that is out of use does not keep its object, however long its function runs.
 //!
 //! Found by [`Liveness`], once for each place at which a frame was ever seen. Native stacks are scanned conservatively all the same:
-//! natives, and later compiled code, keep references wherever they like.
+//! natives and compiled code keep references wherever they like.
 
 use crate::hash::FixedMap;
 use crate::loader::LoadedCode;

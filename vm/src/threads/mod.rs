@@ -82,7 +82,7 @@ pub struct GreenThread {
 
 /// The threads of a virtual machine.
 pub struct Threads {
-    /// All threads not yet over, and those over whose number may still be asked for, by slot.
+    /// All threads that are not over, by slot. The slots of others are free.
     slots: Vec<Option<Box<GreenThread>>>,
     free_slots: Vec<usize>,
     ready: VecDeque<usize>,

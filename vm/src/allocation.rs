@@ -28,7 +28,8 @@ struct MachineRoots<'a> {
 }
 
 // SAFETY: whatever refers to objects and will be used is one of: a live register of a frame, a word of a thread's native stack or a processor
-// register (saved at `native_top` or above), a global, a constant, or a field of the thread table.
+// register (saved at `native_top` or above), a value on its way between the tiers (`CompiledState::roots`), a global, a constant, an object
+// prepared at the start, or an error in the thread table.
 unsafe impl Roots for MachineRoots<'_> {
     fn scan(&mut self, visitor: &mut RootVisitor<'_>) {
         let (program, code, map, live) = (self.program, self.code, self.compiled.map(), &mut *self.live);
@@ -97,10 +98,13 @@ impl Machinery {
         match self.allocate_instance(class) {
             Ok(object) => object,
             Err(_) => {
-                self.heap.use_margin(true);
+                self.heap.allow_beyond_limit(true);
                 let object = self.allocate_instance(class);
-                self.heap.use_margin(false);
-                object.unwrap_or_else(|_| panic!("the system has no memory left"))
+                self.heap.allow_beyond_limit(false);
+                object.unwrap_or_else(|_| {
+                    eprintln!("no memory for the objects of the interpreter");
+                    std::process::abort()
+                })
             }
         }
     }

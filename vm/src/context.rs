@@ -1,6 +1,6 @@
-//! The context: the few words that running code of one virtual machine reads at every step. Interpreter handlers keep
-//! a pointer to it in a register, and so will machine code; therefore it is `repr(C)`, never moves, and holds copies of
-//! addresses rather than owners. Everything slow is behind [`Context::machine`].
+//! The context: what running code of one virtual machine reads at every step, and where values lie that pass between it and what
+//! it calls. Interpreter handlers keep a pointer to it in a register, and compiled code gets one as its first argument; therefore
+//! it is `repr(C)`, never moves, and holds copies of addresses rather than owners. Everything slow is behind [`Context::machine`].
 
 use crate::compiled::{EXITS, Stub};
 use crate::heap::Run;

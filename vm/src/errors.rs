@@ -143,7 +143,7 @@ pub(crate) fn trace_of(vm: &mut Machinery) -> Trace {
     describe(vm, &words)
 }
 
-/// What [`raise`] found.
+/// What [`find_handler`] found.
 pub(crate) enum Raised {
     /// A handler: go on there.
     Caught(*const u64, *mut u64),
@@ -151,11 +151,11 @@ pub(crate) enum Raised {
     Uncaught(ObjectPointer),
 }
 
-/// Makes an error object of a kind. If there is no memory for it, the one prepared for that case; likewise if it says
-/// that the heap is full and no more.
+/// Makes an error object of a kind. If there is no memory for it, it is one that says so; likewise if it is to say that the heap is
+/// full and no more. The machinery's position is where it is going to be thrown.
 pub(crate) fn make(vm: &mut Machinery, kind: ErrorKind, message: &str) -> ObjectPointer {
     if kind == ErrorKind::OutOfMemory && message.is_empty() {
-        return vm.out_of_memory_error();
+        return make_out_of_memory(vm);
     }
     let class = vm.program.error_classes[kind as usize];
     let made = vm.allocate_string(message.as_bytes()).and_then(|text| {
@@ -164,17 +164,38 @@ pub(crate) fn make(vm: &mut Machinery, kind: ErrorKind, message: &str) -> Object
         Object(error).set_field(0, text as u64);
         Ok(error)
     });
-    made.unwrap_or_else(|_| vm.out_of_memory_error())
+    made.unwrap_or_else(|_| make_out_of_memory(vm))
 }
 
-/// Throws `error` at the instruction `pc` of the frame `base`.
-pub(crate) fn raise(
-    vm: &mut Machinery,
+/// An error that says that the heap is full. What fills it is mostly large, so that there is room for a small object with its
+/// trace; if not, it is the one prepared for that case, which has forgotten where it was thrown before.
+fn make_out_of_memory(vm: &mut Machinery) -> ObjectPointer {
+    let class = vm.program.error_classes[ErrorKind::OutOfMemory as usize];
+    if let Ok(error) = vm.allocate_instance(class) {
+        // The new object is young: no barrier is needed.
+        Object(error).set_field(0, vm.out_of_memory_message() as u64);
+        record_trace(vm, error);
+        if Object(error).field(1) != 0 {
+            return error;
+        }
+    }
+    vm.out_of_memory_error()
+}
+
+/// Throws `error` at the instruction `pc` of the frame `base`, where the thread stands.
+pub(crate) fn raise(vm: &mut Machinery, pc: *const u64, base: *mut u64, error: ObjectPointer) -> Raised {
+    record_trace(vm, error);
+    find_handler(vm, pc, base, error)
+}
+
+/// Looks for who catches `error` at the instruction `pc` of the frame `base` and outside of it, up to where this segment of the
+/// stack begins.
+pub(crate) fn find_handler(
+    vm: &Machinery,
     mut pc: *const u64,
     mut base: *mut u64,
     error: ObjectPointer,
 ) -> Raised {
-    record_trace(vm, error);
     let class = vm.class_of(error);
     loop {
         let Some((function, at)) = vm.code.locate(pc) else { return Raised::Uncaught(error) };
@@ -190,7 +211,8 @@ pub(crate) fn raise(
     }
 }
 
-/// Writes the stack into the error unless it has one already.
+/// Writes the stack into the error unless it has one already. The machinery's position must be where the running thread stands:
+/// the stack is walked from there.
 pub(crate) fn record_trace(vm: &mut Machinery, error: ObjectPointer) {
     if Object(error).field(1) != 0 {
         return;

@@ -9,6 +9,7 @@ pub mod compiled;
 mod context;
 pub mod errors;
 pub mod fingerprint;
+mod hash;
 pub mod heap;
 mod interpreter;
 pub mod layout;

@@ -2,8 +2,9 @@
 //! that is out of use does not keep its object, however long its function runs.
 //!
 //! Found by [`Liveness`], once for each place at which a frame was ever seen. Native stacks are scanned conservatively all the same:
-//! natives, and later compiled code, keep references wherever they like.
+//! natives and compiled code keep references wherever they like.
 
+use crate::hash::FixedMap;
 use crate::loader::LoadedCode;
 use holloway_bytecode::cfg::Liveness;
 use holloway_bytecode::{FunctionId, Program};
@@ -21,13 +22,10 @@ pub enum Standing {
 #[derive(Default)]
 pub struct LiveRegisters {
     /// For each function that was analysed: its liveness, or nothing if it is too large.
-    functions: hashbrown::HashMap<FunctionId, Option<Liveness>, FixedHasher>,
+    functions: FixedMap<FunctionId, Option<Liveness>>,
     /// The registers to look at, by code address; the lowest bit tells frames that call from innermost ones.
-    places: hashbrown::HashMap<usize, Box<[u16]>, FixedHasher>,
+    places: FixedMap<usize, Box<[u16]>>,
 }
-
-/// A hasher without a random seed.
-type FixedHasher = std::hash::BuildHasherDefault<std::hash::DefaultHasher>;
 
 impl LiveRegisters {
     /// The registers that refer to objects and are live in a frame at `pc`.
@@ -41,7 +39,7 @@ impl LiveRegisters {
 fn find(
     program: &Program,
     code: &LoadedCode,
-    functions: &mut hashbrown::HashMap<FunctionId, Option<Liveness>, FixedHasher>,
+    functions: &mut FixedMap<FunctionId, Option<Liveness>>,
     pc: *const u64,
     standing: Standing,
 ) -> Box<[u16]> {

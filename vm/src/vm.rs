@@ -548,6 +548,11 @@ impl Machinery {
         self.prepared[0]
     }
 
+    /// Its message, for others like it.
+    pub(crate) fn out_of_memory_message(&self) -> ObjectPointer {
+        Object(self.prepared[0]).field(0) as ObjectPointer
+    }
+
     /// The trace array that belongs to the prepared error.
     pub(crate) fn prepared_trace(&self, error: ObjectPointer) -> Option<ObjectPointer> {
         (error == self.prepared[0]).then_some(self.prepared[1])

@@ -23,6 +23,7 @@ pub mod code;
 pub mod natives;
 pub mod ops;
 pub mod program;
+mod protection;
 pub mod text;
 pub mod types;
 pub mod verify;

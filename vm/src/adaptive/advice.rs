@@ -5,11 +5,11 @@
 
 use crate::compiled::{Branches, Entry, Level, Profile, Receivers};
 use crate::fingerprint::{of_function, of_program};
-use hashbrown::{HashMap, HashSet};
+use crate::hash::{FixedHasher, FixedMap};
+use hashbrown::HashSet;
 use holloway_bytecode::ops::OpShape;
 use holloway_bytecode::{ClassId, Function, FunctionId, Program, code};
 use serde::{Deserialize, Serialize};
-use std::hash::{BuildHasherDefault, DefaultHasher};
 
 /// What the file says it is.
 pub const FORMAT: &str = "holloway-advice";
@@ -293,9 +293,6 @@ fn is_loop_header(function: &Function, header: u32) -> bool {
     });
     targets.any(|target| target == header as i64)
 }
-
-type FixedHasher = BuildHasherDefault<DefaultHasher>;
-type FixedMap<K, V> = HashMap<K, V, FixedHasher>;
 
 /// Advice as the past that a compiler asks.
 #[derive(Default)]

@@ -16,7 +16,7 @@ use crate::interpreter::slow::slow_path;
 use crate::loader::Method;
 use crate::profiling::Surprise;
 use crate::vm::Machinery;
-use holloway_bytecode::{Function, FunctionId, Type};
+use holloway_bytecode::{ErrorKind, Function, FunctionId, Type};
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering;
 
@@ -156,11 +156,14 @@ fn finish(vm: *mut Machinery, machine: &mut Machine, function: &Function, result
     }
 }
 
-/// Throws the thread's pending error at the machine's place; true if it is caught in this segment of the stack.
+/// Throws the thread's pending error on at the machine's place; true if it is caught in this segment of the stack. It has the trace
+/// of where it was thrown, or none because there was no memory for one.
 pub fn raise_pending(vm: &mut Machinery, machine: &mut Machine) -> bool {
     vm.compiled.unwinding = false;
+    // Until now it was in a frame that has gone.
+    vm.position = Position::Interpreted(machine.pc, machine.base);
     let error = vm.threads.current_mut().error;
-    match errors::raise(vm, machine.pc, machine.base, error) {
+    match errors::find_handler(vm, machine.pc, machine.base, error) {
         Raised::Caught(pc, base) => {
             (machine.pc, machine.base) = (pc, base);
             true
@@ -234,17 +237,22 @@ pub(super) unsafe fn in_segment(
     let (mut crossing, resume, dispatch, ctx, start) = {
         // SAFETY: by the caller's promise; the reference ends with this block.
         let vm = unsafe { &mut *vm };
+        // The frame that called the stub may have been replaced since the position was told.
+        vm.position = Position::Stub(frame);
         let largest = vm.largest_frame();
         let thread = vm.threads.current_mut();
         let start = super::frames::free_words(thread.crossing);
         let top = thread.stack.start().wrapping_add(start);
         let needed = words + largest + 2 * FRAME_HEADER;
-        let Some(top) = thread.stack.grow(top, needed) else {
-            // No memory for registers: as with a stack that is too deep.
-            let error = crate::interpreter::slow::stack_overflow_error(vm);
-            vm.threads.current_mut().error = error;
-            leave::propagate(vm, frame);
-            return 0;
+        let top = match thread.stack.grow(top, needed) {
+            Ok(top) => top,
+            Err(full) => {
+                let error = errors::make(vm, ErrorKind::StackOverflow, &full.to_string());
+                errors::record_trace(vm, error);
+                vm.threads.current_mut().error = error;
+                leave::propagate(vm, frame);
+                return 0;
+            }
         };
         let previous = thread.crossing;
         vm.tell_stack_limit();

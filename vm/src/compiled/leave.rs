@@ -258,7 +258,7 @@ pub fn rebuild(vm: &mut Machinery, base: *mut u64) -> Resume {
     let words: usize = vm.compiled.pending.frames.iter().map(|f| registers(f) + FRAME_HEADER).sum();
     let more = words + vm.largest_frame() + FRAME_HEADER;
     let thread = vm.threads.current_mut();
-    let Some(base) = thread.stack.grow_for_frames(base, more) else {
+    let Ok(base) = thread.stack.grow_for_frames(base, more) else {
         eprintln!("no memory for the frames of the interpreter");
         std::process::abort()
     };

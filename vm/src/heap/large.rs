@@ -23,7 +23,7 @@ impl Heap {
         roots: &mut dyn Roots,
     ) -> Result<ObjectPointer, OutOfMemory> {
         let count = bytes.div_ceil(BLOCK);
-        if count > self.space.blocks {
+        if count > self.space.allowed_blocks() {
             return Err(OutOfMemory);
         }
         self.before_slow_path(roots);

@@ -78,7 +78,8 @@ impl Run {
 /// How a heap behaves.
 #[derive(Clone, Debug)]
 pub struct HeapConfig {
-    /// The most bytes that objects may take, rounded up to blocks; at least 2 MiB.
+    /// The most bytes that objects may take, rounded up to blocks; at least 2 MiB. Only what must exist whatever the limit is goes
+    /// beyond ([`Heap::allow_beyond_limit`]).
     pub limit: usize,
     /// Bytes that are allocated between two minor collections.
     pub nursery: usize,
@@ -208,14 +209,14 @@ impl Heap {
         self.live_bytes + self.allocated_since_collection - unused
     }
 
-    /// The most bytes that objects may take.
+    /// The most bytes that objects may take, but for what must exist.
     pub fn limit(&self) -> usize {
-        self.space.bytes
+        self.space.limit()
     }
 
     /// The limit in words for messages, such as "64 MiB".
     pub fn limit_in_words(&self) -> String {
-        let kibibytes = self.space.bytes >> 10;
+        let kibibytes = self.space.limit() >> 10;
         match kibibytes.trailing_zeros() {
             20.. => format!("{} GiB", kibibytes >> 20),
             10..20 => format!("{} MiB", kibibytes >> 10),

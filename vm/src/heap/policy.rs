@@ -7,6 +7,10 @@
 //! * **At the limit** the first remedy is a minor collection, unless the last one at the limit left less than an eighth
 //!   free; the second is a full one. If that leaves less than a sixty-fourth free, or no hole that fits, the heap is
 //!   full. The margin keeps a program that is about to run out from collecting again and again for a few objects each.
+//! * **Beyond the limit** goes what must exist: objects that compiled code had spared and that are made where it is left. The
+//!   program made them long ago, when there was room. The margin does not help them, for all of it may be in cells of other
+//!   sizes. So there are more blocks than the limit says: one for each size class, since a single object may need one, 16 MiB,
+//!   which is the largest native stack (the values of such objects were in frames), and a sixty-fourth of the limit.
 //! * **Shrinking.** After each collection, free blocks are kept for the next nursery (every size class may leave a
 //!   block half used, so one more for each) or up to a quarter of the used ones, whichever is more; the memory of
 //!   further ones is returned to the system. In a steady state nothing is.
@@ -21,8 +25,6 @@ pub(super) struct Policy {
     full_at: usize,
     /// Whether there was too little room after the last minor collection at the limit.
     tight: bool,
-    /// The margin may be used: what is allocated must exist.
-    uses_margin: bool,
     /// Stress mode: allocations until the next collection, and whether that is a full one.
     stress_countdown: u32,
     stress_full: bool,
@@ -47,9 +49,9 @@ impl Heap {
         }
     }
 
-    /// Allows allocations to use the margin that is otherwise kept free, or not any more.
-    pub fn use_margin(&mut self, uses: bool) {
-        self.policy.uses_margin = uses;
+    /// Allows allocations to use the margin that is otherwise kept free and blocks beyond the limit, or not any more.
+    pub fn allow_beyond_limit(&mut self, allowed: bool) {
+        self.space.beyond_limit = allowed;
     }
 
     /// The kind of the next collection.
@@ -71,11 +73,12 @@ impl Heap {
             _ => return Err(OutOfMemory),
         };
         let done = self.collect_because(kind, CollectionCause::Limit, roots);
-        let free = self.space.bytes.saturating_sub(self.live_bytes);
-        self.policy.tight = free < self.space.bytes / 8;
+        let limit = self.space.limit();
+        let free = limit.saturating_sub(self.live_bytes);
+        self.policy.tight = free < limit / 8;
         if done == Some(CollectionKind::Full) {
             *attempt = 2;
-            if !self.policy.uses_margin && free.saturating_sub(bytes) < self.space.bytes / 64 {
+            if !self.space.beyond_limit && free.saturating_sub(bytes) < limit / 64 {
                 return Err(OutOfMemory);
             }
         } else {

@@ -6,7 +6,10 @@
 //!
 //! One mapping means that creating a heap is one system call, destroying it another, and that nothing is shared with
 //! other heaps of the process. The kernel supplies zeroed pages as they are touched, so a large limit costs address
-//! space only. The address space is the heap's limit plus about a fiftieth for the tables.
+//! space only. The address space is the heap's limit, what lies beyond it, and about a fiftieth for the tables.
+//!
+//! Blocks *beyond the limit* are taken for what must exist whatever the limit is (`policy.rs`), and for nothing else. As long as
+//! they are in use, as many fewer are given to others.
 //!
 //! Small objects take blocks from the low end and large ones from the high end, which keeps long free stretches whole.
 //!
@@ -30,6 +33,11 @@ use super::statistics::ReservationError;
 
 /// Fewer blocks make no useful heap: every size class needs one of its own.
 const MINIMUM_BLOCKS: usize = 64;
+
+/// How many blocks lie beyond a limit of `limit` blocks, see `policy.rs`: one for each size class, 16 MiB, and a sixty-fourth.
+fn blocks_beyond(limit: usize) -> usize {
+    CLASSES + (16 << 20) / BLOCK + limit / 64
+}
 
 /// What a block is used for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,9 +81,14 @@ pub(super) struct Space {
     pub(super) marks: *mut u64,
     /// Start of block 0.
     pub(super) base: *mut u8,
-    /// Bytes of all blocks.
+    /// Bytes of all blocks, those beyond the limit included.
     pub(super) bytes: usize,
+    /// All of them.
     pub(super) blocks: usize,
+    /// Those up to the limit: the first ones.
+    pub(super) limit_blocks: usize,
+    /// Whether blocks beyond the limit may be taken.
+    pub(super) beyond_limit: bool,
     pub(super) used_blocks: usize,
     pub(super) committed_blocks: usize,
     pub(super) maximum_committed_blocks: usize,
@@ -84,10 +97,11 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// Reserves room for `limit` bytes of objects, rounded up to whole blocks.
+    /// Reserves room for `limit` bytes of objects, rounded up to whole blocks, and for what lies beyond.
     pub(super) fn reserve(limit: usize) -> Result<Space, ReservationError> {
         // Half of the address space is refused before the sums below could overflow.
-        let blocks = (limit.min(isize::MAX as usize / 2)).div_ceil(BLOCK).max(MINIMUM_BLOCKS);
+        let limit_blocks = (limit.min(isize::MAX as usize / 2)).div_ceil(BLOCK).max(MINIMUM_BLOCKS);
+        let blocks = limit_blocks + blocks_beyond(limit_blocks);
         let round = |bytes: usize| bytes.next_multiple_of(4096);
         let bytes = blocks * BLOCK;
         let runs_bytes = round(CLASSES * size_of::<Run>());
@@ -132,6 +146,8 @@ impl Space {
             base: start.wrapping_add(side_bytes + padding),
             bytes,
             blocks,
+            limit_blocks,
+            beyond_limit: false,
             used_blocks: 0,
             committed_blocks: 0,
             maximum_committed_blocks: 0,
@@ -143,6 +159,16 @@ impl Space {
             unsafe { *space.used.add(blocks / 64) = !0 << (blocks % 64) };
         }
         Ok(space)
+    }
+
+    /// The most bytes that objects may take, but for what must exist.
+    pub(super) fn limit(&self) -> usize {
+        self.limit_blocks * BLOCK
+    }
+
+    /// The blocks that may be taken now are the first so many, and there may be as many in use.
+    pub(super) fn allowed_blocks(&self) -> usize {
+        if self.beyond_limit { self.blocks } else { self.limit_blocks }
     }
 
     /// The entry of a block.
@@ -203,29 +229,34 @@ impl Space {
         None
     }
 
-    /// The lowest free block, now used; and whether it is known to be zero. Its entry keeps its old kind.
+    /// The lowest free block that may be taken, now used; and whether it is known to be zero. Its entry keeps its old kind.
     pub(super) fn take_block(&mut self) -> Option<(usize, bool)> {
-        for word in self.first_free / 64..self.blocks.div_ceil(64) {
+        let allowed = self.allowed_blocks();
+        if self.used_blocks >= allowed {
+            return None;
+        }
+        for word in self.first_free / 64..allowed.div_ceil(64) {
             let free = !self.used_word(word);
-            if free != 0 {
-                let index = word * 64 + free.trailing_zeros() as usize;
+            let index = word * 64 + free.trailing_zeros() as usize;
+            if free != 0 && index < allowed {
                 self.first_free = index + 1;
                 let clean = self.commit(index);
                 return Some((index, clean));
             }
         }
-        self.first_free = self.blocks;
+        self.first_free = self.first_free.max(allowed);
         None
     }
 
-    /// The highest `count` free blocks in a row, now used: the index of the first. None if there are no such.
+    /// The highest `count` free blocks in a row that may be taken: the index of the first. None if there are no such.
     pub(super) fn take_blocks(&mut self, count: usize) -> Option<usize> {
-        if count > self.blocks - self.used_blocks {
+        let allowed = self.allowed_blocks();
+        if count > allowed.saturating_sub(self.used_blocks) {
             return None;
         }
         // Everything from here up to `end` is free.
-        let mut end = self.blocks;
-        let mut index = self.blocks;
+        let mut end = allowed;
+        let mut index = allowed;
         while index > 0 {
             let word = (index - 1) / 64;
             let bits = self.used_word(word) & (!0 >> (63 - (index - 1) % 64));

@@ -256,20 +256,12 @@ fn grow_stack(vm: &mut Machinery, machine: &mut Machine) -> Result<(), Failure> 
     let more = machine.b() + vm.largest_frame() + FRAME_HEADER;
     let stack = &mut vm.threads.current_mut().stack;
     match stack.grow(machine.base, more) {
-        Some(base) => {
+        Ok(base) => {
             machine.base = base;
             vm.tell_stack_limit();
             Ok(())
         }
-        None => Err(stack_overflow(vm)),
-    }
-}
-
-/// The error object of a stack overflow.
-pub fn stack_overflow_error(vm: &mut Machinery) -> *mut crate::layout::Header {
-    match stack_overflow(vm) {
-        Failure::Error(kind, message) => errors::make(vm, kind, &message),
-        _ => vm.out_of_memory_error(),
+        Err(full) => Err(failure(ErrorKind::StackOverflow, &full.to_string())),
     }
 }
 

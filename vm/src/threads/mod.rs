@@ -20,6 +20,7 @@ mod scheduler;
 pub use scheduler::{preempt, run_all, sleep, wait, wake};
 
 use crate::compiled::frames::{Crossing, Position};
+use crate::hash::FixedMap;
 use crate::layout::ObjectPointer;
 use crate::profiling::Seen;
 use crate::stack::RegisterStack;
@@ -81,14 +82,15 @@ pub struct GreenThread {
 
 /// The threads of a virtual machine.
 pub struct Threads {
-    /// All threads not yet over, and those over whose number may still be asked for, by slot.
+    /// All threads that are not over, by slot. The slots of others are free.
     slots: Vec<Option<Box<GreenThread>>>,
     free_slots: Vec<usize>,
     ready: VecDeque<usize>,
     /// Slots of sleeping threads with the time they wake and the order in which they fell asleep.
     sleeping: std::collections::BTreeSet<(u64, u64, usize)>,
-    /// Slots of waiting threads in the order in which they began to wait.
-    waiting: Vec<(ObjectPointer, usize)>,
+    /// For each object that somebody waits for, the slots of these threads in the order in which they began to wait. Objects
+    /// do not move.
+    waiting: FixedMap<ObjectPointer, VecDeque<usize>>,
     current: usize,
     next_number: ThreadNumber,
     sleeps: u64,
@@ -108,7 +110,7 @@ impl Threads {
             free_slots: Vec::new(),
             ready: VecDeque::new(),
             sleeping: Default::default(),
-            waiting: Vec::new(),
+            waiting: FixedMap::default(),
             current: 0,
             next_number: 0,
             sleeps: 0,

@@ -134,7 +134,7 @@ pub fn preempt(vm: &mut Machinery) {
 /// The thread waits until `object` is woken; `reason` tells the user for what.
 pub fn wait(vm: &mut Machinery, object: ObjectPointer, reason: &str) -> Result<(), Failure> {
     let current = vm.threads.current;
-    vm.threads.waiting.push((object, current));
+    vm.threads.waiting.entry(object).or_default().push_back(current);
     vm.threads.current_mut().state = State::Waiting(object, reason.to_owned());
     let raw: *mut Machinery = vm;
     // SAFETY: as in `preempt`.
@@ -151,8 +151,7 @@ pub fn wait(vm: &mut Machinery, object: ObjectPointer, reason: &str) -> Result<(
 
 /// Makes the first thread (or all) that wait for `object` ready.
 pub fn wake(vm: &mut Machinery, object: ObjectPointer, all: bool) {
-    while let Some(position) = vm.threads.waiting.iter().position(|(o, _)| *o == object) {
-        let (_, slot) = vm.threads.waiting.remove(position);
+    while let Some(slot) = vm.threads.next_waiting(object) {
         vm.threads.make_ready(slot);
         if !all {
             break;
@@ -182,6 +181,25 @@ enum Next {
 }
 
 impl super::Threads {
+    /// The thread that has waited for `object` for the longest time; it waits no more.
+    fn next_waiting(&mut self, object: ObjectPointer) -> Option<usize> {
+        let queue = self.waiting.get_mut(&object)?;
+        let slot = queue.pop_front();
+        if queue.is_empty() {
+            self.waiting.remove(&object);
+        }
+        slot
+    }
+
+    /// The thread in `slot` does not wait for `object` any more.
+    fn stop_waiting(&mut self, slot: usize, object: ObjectPointer) {
+        let Some(queue) = self.waiting.get_mut(&object) else { return };
+        queue.retain(|&waits| waits != slot);
+        if queue.is_empty() {
+            self.waiting.remove(&object);
+        }
+    }
+
     fn make_ready(&mut self, slot: usize) {
         if let Some(thread) = &mut self.slots[slot] {
             thread.state = State::Ready;
@@ -263,7 +281,7 @@ impl Machinery {
         let start = stack.start();
         let base = stack
             .grow(start, frame + FRAME_HEADER)
-            .ok_or("no memory for the register stack of a thread")?
+            .map_err(|_| "no memory for the register stack of a thread")?
             .wrapping_add(FRAME_HEADER);
         // SAFETY: the stack has room for the header and the frame, which has the closure as its first register.
         unsafe {
@@ -370,7 +388,9 @@ impl Machinery {
             let main = self.threads.slots[MAIN].as_mut().expect("the main thread runs until the end");
             main.deadlocked = true;
             // It stays in the state of waiting until it has been told, so that the message can say for what.
-            self.threads.waiting.retain(|(_, slot)| *slot != MAIN);
+            if let State::Waiting(object, _) = main.state {
+                self.threads.stop_waiting(MAIN, object);
+            }
             self.threads.ready.push_back(MAIN);
         }
     }

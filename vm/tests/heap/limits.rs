@@ -1,6 +1,6 @@
 //! Running out of memory, recovering from it, giving memory back, and requests that can never be met.
 
-use holloway_vm::heap::{BLOCK, CLASSES, CollectionKind, Heap, HeapConfig, OutOfMemory};
+use holloway_vm::heap::{BLOCK, CELLS, CLASSES, CollectionKind, Heap, HeapConfig, OutOfMemory};
 use holloway_vm::layout::ObjectPointer;
 
 use crate::fake::{BYTES, PAIR, REFERENCES, TestHeap, WORDS, class_table, set_word, small};
@@ -66,6 +66,41 @@ fn large_objects_run_out_and_recover() {
         assert_eq!(test.allocate(BYTES, 5_000_000), Err(OutOfMemory));
         test.roots.precise.clear();
     }
+}
+
+#[test]
+fn what_must_exist_goes_beyond_the_limit() {
+    let mut test = TestHeap::new(HeapConfig { limit: 2 * MEBIBYTE, ..small() });
+    let one_block = BLOCK as u64 - 64;
+    while let Ok(array) = test.allocate(BYTES, one_block) {
+        test.roots.precise.push(array);
+    }
+    let arrays = test.roots.precise.len();
+    // No block is free but for those of the margin: none of these sizes has a cell.
+    assert!(arrays >= test.heap.limit() / BLOCK - 1, "{arrays}");
+    test.heap.allow_beyond_limit(true);
+    for bytes in CELLS {
+        let object = test.make(BYTES, u64::from(bytes) - 16);
+        test.roots.precise.push(object);
+        assert!(test.heap.range().contains(&object.cast()));
+    }
+    // As many as the largest native stack may have values for.
+    for _ in 0..16 * MEBIBYTE / 24 {
+        let object = test.make(PAIR, 0);
+        test.roots.precise.push(object);
+    }
+    test.heap.allow_beyond_limit(false);
+    test.collect(CollectionKind::Full);
+    test.heap.verify().expect("sound");
+    // What lies beyond counts, as long as it lives.
+    test.roots.precise.drain(..arrays / 2);
+    assert_eq!(test.allocate(BYTES, one_block), Err(OutOfMemory));
+    test.roots.precise.clear();
+    while let Ok(array) = test.allocate(BYTES, one_block) {
+        test.roots.precise.push(array);
+    }
+    assert_eq!(test.roots.precise.len(), arrays);
+    test.heap.verify().expect("sound");
 }
 
 #[test]

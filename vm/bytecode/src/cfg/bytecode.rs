@@ -8,6 +8,7 @@ use super::{BlockId, EdgeId, FlowGraph};
 use crate::code::{Instruction, decode, instructions};
 use crate::ops::Op;
 use crate::program::Function;
+use crate::protection::Protection;
 use std::ops::{Deref, Range};
 
 /// Why control goes along an edge.
@@ -77,6 +78,7 @@ impl Cfg {
         let at = |place: usize| block_at.get(place).copied().flatten();
         let (mut kinds, mut targets) = (Vec::new(), Vec::new());
         let mut first_out = Vec::with_capacity(blocks.len() + 1);
+        let (protection, mut handlers) = (Protection::of(&function.handlers), Vec::new());
         for block in &blocks {
             first_out.push(targets.len() as u32);
             let mut edge = |place: usize, kind: EdgeKind| {
@@ -101,11 +103,11 @@ impl Cfg {
                 }
             }
             let raises = |block: &Block| inside(code, block).any(|(_, i)| can_raise(i.op));
-            if function.handlers.iter().any(|h| (h.start..h.end).contains(&block.start)) && raises(block) {
-                for (number, handler) in function.handlers.iter().enumerate() {
-                    if (handler.start..handler.end).contains(&block.start) {
-                        edge(handler.target as usize, EdgeKind::Exception(number as u32));
-                    }
+            protection.at(block.start, &mut handlers);
+            if !handlers.is_empty() && raises(block) {
+                for &number in &handlers {
+                    let handler = &function.handlers[number as usize];
+                    edge(handler.target as usize, EdgeKind::Exception(number));
                 }
             }
         }

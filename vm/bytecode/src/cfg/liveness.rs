@@ -7,8 +7,8 @@
 //! everywhere in a block with an edge to it (more than necessary, never less). The register in which a handler finds the
 //! error is written on the way.
 //!
-//! Solved with a worklist in postorder; bit sets of one bit a register for each block, and nothing for single instructions:
-//! a query walks back from the end of its block. Functions for which the sets would take more than [`MOST_BITS`] are not
+//! Solved with a worklist in postorder; two bit sets of one bit a register for each block, and nothing for single instructions:
+//! a query walks back from the end of its block. Functions for which the sets would take more than twice [`MOST_BITS`] are not
 //! analysed.
 
 use super::{BlockId, Cfg, EdgeKind};
@@ -18,7 +18,7 @@ use crate::ops::OpShape;
 use crate::program::{Function, Program};
 use crate::types::Register;
 
-/// The most that all sets of a function may take together: 16 MiB.
+/// The most that the sets of one kind may take for all blocks of a function together: 16 MiB. There are two kinds, 32 MiB in all.
 const MOST_BITS: usize = 1 << 27;
 
 /// The live registers of a function.

@@ -21,6 +21,7 @@ use crate::calls::callee;
 use crate::code::decode;
 use crate::ops::OpShape;
 use crate::program::Function;
+use crate::protection::Protection;
 
 /// The memory of the analysis, kept from function to function.
 #[derive(Default)]
@@ -35,6 +36,10 @@ pub(super) struct Flow {
     reached: Vec<bool>,
     /// The blocks whose state changed since their last visit, one bit each.
     waiting: Vec<u64>,
+    /// Which handlers protect a block.
+    protection: Protection,
+    /// Those of the block that is visited.
+    handlers: Vec<u32>,
     /// Words of a state.
     width: usize,
 }
@@ -50,6 +55,7 @@ impl Flow {
         }
         let blocks = self.starts.len();
         self.starts.push(end as u32);
+        self.protection.reset(&function.handlers);
         self.width = function.registers.len().div_ceil(64);
         self.states.clear();
         self.states.resize(blocks * self.width, 0);
@@ -124,15 +130,17 @@ fn visit(
 ) -> Result<(), (usize, u16)> {
     let [mut pc, end] = [flow.starts[block], flow.starts[block + 1]].map(|place| place as usize);
     state.copy_from_slice(&flow.states[block * flow.width..][..flow.width]);
-    for handler in &function.handlers {
-        if (handler.start as usize..handler.end as usize).contains(&pc) {
-            let register = handler.register.0 as usize;
-            let before = state[register / 64];
-            insert(state, register);
-            flow.arrive(handler.target as usize, state);
-            state[register / 64] = before;
-        }
+    let mut handlers = std::mem::take(&mut flow.handlers);
+    flow.protection.at(pc as u32, &mut handlers);
+    for &number in &handlers {
+        let handler = &function.handlers[number as usize];
+        let register = handler.register.0 as usize;
+        let before = state[register / 64];
+        insert(state, register);
+        flow.arrive(handler.target as usize, state);
+        state[register / 64] = before;
     }
+    flow.handlers = handlers;
     loop {
         let word = function.code[pc];
         let info = &v.opcodes[word as u8 as usize];

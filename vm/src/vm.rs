@@ -338,6 +338,11 @@ impl Vm {
         crate::profiling::looks(&self.machinery)
     }
 
+    /// Does a profiler do something at ticks of the timer.
+    pub fn works_at_ticks(&self) -> bool {
+        self.machinery.profiling.samples()
+    }
+
     /// Does a profiler go on, in the next run, with what a tick of an earlier one began.
     pub fn samples_go_on(&self) -> bool {
         self.machinery.profiling.goes_on()

@@ -70,27 +70,30 @@ class Cell:
 
 
 def in_turns(over, under, groups):
-    """The mean logarithm of a ratio over the turns of a round: of each group without the fifth at each end, groups by their sizes. Where
-    one of both machines did the work of a tick, the mean is that of ratios, over what is usual."""
+    """The logarithm of a ratio over the turns of a round: of groups by which of both machines worked at a tick, the mean without the fifth at
+    each end counts by their sizes. Where only one did, it is the time that it took more, without the twentieth at each end."""
     logarithms = [math.log(one / other) for one, other in zip(over, under)]
-    usual, found = inner(logarithms), {}
-    for logarithm, group in zip(logarithms, groups):
-        found.setdefault(tuple(map(bool, group)), []).append(logarithm)
-    whole = 0.0
+    usual = inner(logarithms, 0.2)
+    ratio, typical_over, typical_under = math.exp(usual), median(over), median(under)
+    found = {}
+    for turn, group in enumerate(groups):
+        found.setdefault(tuple(map(bool, group)), []).append(turn)
+    others = first = second = 0.0
     for group, own in found.items():
         if group == (True, False):
-            part = usual + inner([math.exp(log - usual) for log in own]) - 1
+            first = len(own) * inner([(over[at] / ratio - under[at]) / typical_under for at in own], 0.05)
         elif group == (False, True):
-            part = usual - inner([math.exp(usual - log) for log in own]) + 1
+            second = len(own) * inner([(under[at] * ratio - over[at]) / typical_over for at in own], 0.05)
         else:
-            part = inner(own)
-        whole += part * len(own)
-    return whole / len(logarithms)
+            others += len(own) * inner([logarithms[at] - usual for at in own], 0.2)
+    turns = len(logarithms)
+    grown = lambda total: math.copysign(math.log1p(abs(total) / turns), total)
+    return usual + others / turns + grown(first) - grown(second)
 
 
-def inner(values):
-    """The mean without the fifth at each end."""
-    cut = round(len(values) / 5)
+def inner(values, part):
+    """The mean without a part at each end."""
+    cut = math.floor(len(values) * part + 0.5)
     return mean(sorted(values)[cut : len(values) - cut])
 
 

@@ -80,7 +80,7 @@ pub struct ArmRound {
     pub cpu: Vec<u64>,
     /// Nanoseconds of the clock.
     pub wall: Vec<u64>,
-    /// Was there a tick in it, or went on what one had begun.
+    /// Was there a tick in it, or went on what one had begun, if one of the machines works at ticks.
     pub ticked: Vec<bool>,
     /// Yieldpoints taken in these samples.
     pub yieldpoints_taken: u64,
@@ -150,10 +150,13 @@ pub fn round(
     arms[1].slow_down(plan.slowdown);
     let mut results: [ArmRound; 3] = Default::default();
     let before: Vec<u64> = arms.iter().map(Arm::compilations).collect();
+    // Where none of them works at ticks, to tell turns apart by them would only make the result less certain.
+    let works = arms.iter().any(|arm| arm.vm().works_at_ticks());
     for _ in 0..plan.turns.unwrap_or(learned.turns) {
         elsewhere(&mut arms, &mut random)?;
         for index in order(&mut random) {
-            results[index].add(arms[index].sample()?);
+            let sample = arms[index].sample()?;
+            results[index].add(Sample { ticked: works && sample.ticked, ..sample });
         }
     }
     // What hardly runs may be compiled after many samples: by all machines in the same turn, which is left out like all that is hit.

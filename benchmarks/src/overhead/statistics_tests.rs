@@ -185,11 +185,11 @@ fn hits_do_not_count_and_work_at_ticks_does() {
     let with_ticks =
         |ticked: [&[bool]; 3]| round_ratios([&base, &profiled, &base], ticked, Summary::Turns).overhead;
     // A tenth of two of twenty.
-    assert!((with_ticks([&never, &ticked, &never]) - 0.01).abs() < 1e-9);
+    assert!((with_ticks([&never, &ticked, &never]) - 1.01f64.ln()).abs() < 1e-9);
     assert_eq!(with_ticks([&never, &never, &never]), 0.0);
     // It is as much if the base does it, and nothing if both do.
     let of_base = round_ratios([&profiled, &base, &profiled], [&ticked, &never, &ticked], Summary::Turns);
-    assert!((of_base.overhead + 0.01).abs() < 1e-9 && of_base.again == 0.0, "{of_base:?}");
+    assert!((of_base.overhead + 1.01f64.ln()).abs() < 1e-9 && of_base.again == 0.0, "{of_base:?}");
     let of_both = round_ratios([&profiled; 3], [&ticked; 3], Summary::Turns);
     assert_eq!((of_both.overhead, of_both.again), (0.0, 0.0));
     assert_eq!(ratios(&profiled, Summary::Medians), 0.0);
@@ -221,11 +221,46 @@ fn ticks_that_come_with_hits_do_not_deceive() {
         (0..100).map(round).collect()
     };
     // Of all samples, 9.5 % see a tick.
-    for (work, truth) in [(0.0, 0.0), (0.1, 0.0095), (0.3, 0.0285)] {
+    for (work, truth) in [(0.0, 0.0), (0.1, 0.0095_f64.ln_1p()), (0.3, 0.0285_f64.ln_1p())] {
         let rounds = rounds(work);
         let (low, high) = LogRatio::over_rounds(&rounds, 0).interval().ends.expect("rounds");
         assert!(low.ln() <= truth && truth <= high.ln() && high / low < 1.005, "{low} {high}");
     }
+}
+
+/// What is done at ticks may be much in few of them, and one arm may go on with it all of the time.
+#[test]
+fn work_at_ticks_counts_however_it_is_distributed() {
+    let mut random = Random::seed_from_u64(80);
+    let mut rounds = |work: &dyn Fn(&mut Random) -> f64, always: bool| -> Vec<f64> {
+        let round = |_| {
+            let mut ticked: [Vec<bool>; 3] = Default::default();
+            let arms: [Vec<u64>; 3] = std::array::from_fn(|arm| {
+                let sample = |_| {
+                    let tick = random.random_range(0.0..1.0) < 0.05;
+                    ticked[arm].push(tick || arm == 1 && always);
+                    let work = if arm == 1 && tick { work(&mut random) } else { 0.0 };
+                    (1e6 * ((0.03 * normal(&mut random)).exp() + work)) as u64
+                };
+                (0..40).map(sample).collect()
+            });
+            let ticked = ticked.each_ref().map(Vec::as_slice);
+            round_ratios(arms.each_ref().map(Vec::as_slice), ticked, Summary::Turns).overhead
+        };
+        (0..2000).map(round).collect()
+    };
+    let exponential = |random: &mut Random| -0.2 * random.random_range(f64::MIN_POSITIVE..1.0).ln();
+    let seldom = |random: &mut Random| if random.random_range(0.0..1.0) < 0.2 { 1.0 } else { 0.0 };
+    let nothing = |_: &mut Random| 0.0;
+    let mut is_near = |work: &dyn Fn(&mut Random) -> f64, always, truth: f64| {
+        let (low, high) = LogRatio::over_rounds(&rounds(work, always), 0).interval().ends.expect("rounds");
+        assert!(low - 0.0005 < 1.0 + truth && 1.0 + truth < high + 0.0005, "{truth}: {low} {high}");
+        assert!(high - low < 0.002, "{low} {high}");
+    };
+    is_near(&exponential, false, 0.01);
+    is_near(&seldom, false, 0.01);
+    is_near(&nothing, false, 0.0);
+    is_near(&nothing, true, 0.0);
 }
 
 #[test]

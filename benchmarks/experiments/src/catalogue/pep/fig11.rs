@@ -75,7 +75,7 @@ fn driving(way: Way) -> String {
 
 /// Whole runs of a program that stays as it is.
 fn whole(plan: &Plan, program: &str, way: Way) -> Cell {
-    let milliseconds = plan.pick(300, 2000);
+    let milliseconds = plan.pick(200, 2000);
     // What is only told need not be known as well.
     let rounds = match way {
         Way::InTurns => plan.trials.unwrap_or(plan.pick(6, 25)).max(1),

@@ -93,20 +93,21 @@ impl Machinery {
         self.with_roots(|heap, roots| unsafe { heap.allocate(size, offset, roots) }).map_err(out_of_memory)
     }
 
-    /// A new instance that must exist whatever the heap's limit is: of a class whose instance compiled code had spared until now.
+    /// A new instance that must exist whatever the heap's limit is: of a class whose instance compiled code had spared until now. When all
+    /// that are made together exist, [`Machinery::all_exist`] is to be called.
     pub(crate) fn materialize(&mut self, class: ClassId) -> ObjectPointer {
-        match self.allocate_instance(class) {
-            Ok(object) => object,
-            Err(_) => {
-                self.heap.allow_beyond_limit(true);
-                let object = self.allocate_instance(class);
-                self.heap.allow_beyond_limit(false);
-                object.unwrap_or_else(|_| {
-                    eprintln!("no memory for the objects of the interpreter");
-                    std::process::abort()
-                })
-            }
-        }
+        self.allocate_instance(class).unwrap_or_else(|_| {
+            self.heap.allow_beyond_limit(true);
+            self.allocate_instance(class).unwrap_or_else(|_| {
+                eprintln!("no memory for the objects of the interpreter");
+                std::process::abort()
+            })
+        })
+    }
+
+    /// No more objects must exist: the heap's limit is one again.
+    pub(crate) fn all_exist(&mut self) {
+        self.heap.allow_beyond_limit(false);
     }
 
     /// A new array of a class with elements, all zero.

@@ -199,6 +199,7 @@ fn make_objects(vm: &mut Machinery, site: &Site, values: &[u64]) -> Vec<u64> {
         }
         objects.push(object as u64);
     }
+    vm.all_exist();
     objects
 }
 
@@ -239,31 +240,36 @@ pub(super) fn leave_caller(vm: &mut Machinery, frame: *const u64) {
 
 /// Goes on in the interpreter in the name of a compiled frame that has gone. Called by the stub only.
 pub(super) unsafe extern "C" fn resume_from_compiled(ctx: *mut Context, frame: *const u64) -> u64 {
-    // SAFETY: the stub passes the context; references end before the interpreter runs.
-    let (vm, depth, words) = unsafe {
-        let vm = (*ctx).machine;
-        let machinery = &*vm;
-        let pending = &machinery.compiled.pending;
-        let registers = |f: &PendingFrame| machinery.program.functions[f.function.index()].registers.len();
-        let words = pending.frames.iter().map(|f| registers(f) + FRAME_HEADER).sum();
-        (vm, pending.depth, words)
-    };
-    // SAFETY: the frame is the stub's; `rebuild` finds the room it needs.
+    // SAFETY: the stub passes the context.
+    let vm = unsafe { (*ctx).machine };
+    // SAFETY: live; the reference ends before the interpreter runs.
+    let machinery = unsafe { &mut *vm };
+    let start = super::frames::free_words(machinery.threads.current_mut().crossing);
+    let top = machinery.threads.current_mut().stack.start().wrapping_add(start);
+    let words = make_room(machinery, top).1;
+    let depth = machinery.compiled.pending.depth;
+    // SAFETY: the frame is the stub's, and there is room.
     unsafe { super::enter::in_segment(vm, frame, depth, words, |base| write_frames(&mut *vm, base)) }
 }
 
 /// Writes the pending frames over the frame at `base`, which is that of the outermost of them.
 pub fn rebuild(vm: &mut Machinery, base: *mut u64) -> Resume {
+    let (base, _) = make_room(vm, base);
+    write_frames(vm, base)
+}
+
+/// Makes room above `top` for the pending frames, and what the interpreter and the segment below it need. Their calls were made: they are
+/// written whatever the stack's limit says. Where `top` is now, and the words of the frames.
+fn make_room(vm: &mut Machinery, top: *mut u64) -> (*mut u64, usize) {
     let registers = |f: &PendingFrame| vm.program.functions[f.function.index()].registers.len();
     let words: usize = vm.compiled.pending.frames.iter().map(|f| registers(f) + FRAME_HEADER).sum();
-    let more = words + vm.largest_frame() + FRAME_HEADER;
-    let thread = vm.threads.current_mut();
-    let Ok(base) = thread.stack.grow_for_frames(base, more) else {
+    let more = words + vm.largest_frame() + 2 * FRAME_HEADER;
+    let Ok(top) = vm.threads.current_mut().stack.grow_for_frames(top, more) else {
         eprintln!("no memory for the frames of the interpreter");
         std::process::abort()
     };
     vm.tell_stack_limit();
-    write_frames(vm, base)
+    (top, words)
 }
 
 /// The same; there is room.

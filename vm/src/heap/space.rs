@@ -34,9 +34,9 @@ use super::statistics::ReservationError;
 /// Fewer blocks make no useful heap: every size class needs one of its own.
 const MINIMUM_BLOCKS: usize = 64;
 
-/// How many blocks lie beyond a limit of `limit` blocks, see `policy.rs`: one for each size class, 16 MiB, and a sixty-fourth.
+/// How many blocks lie beyond a limit of `limit` blocks, see `policy.rs`: one for each size class, 1 GiB, and a sixty-fourth.
 fn blocks_beyond(limit: usize) -> usize {
-    CLASSES + (16 << 20) / BLOCK + limit / 64
+    CLASSES + (1 << 30) / BLOCK + limit / 64
 }
 
 /// What a block is used for.
@@ -91,6 +91,8 @@ pub(super) struct Space {
     pub(super) beyond_limit: bool,
     pub(super) used_blocks: usize,
     pub(super) committed_blocks: usize,
+    /// No block from here on was ever committed.
+    committed_end: usize,
     pub(super) maximum_committed_blocks: usize,
     /// No block below this one is free.
     first_free: usize,
@@ -150,6 +152,7 @@ impl Space {
             beyond_limit: false,
             used_blocks: 0,
             committed_blocks: 0,
+            committed_end: 0,
             maximum_committed_blocks: 0,
             first_free: 0,
         };
@@ -285,6 +288,7 @@ impl Space {
         let block = self.block_mut(index);
         let clean = !block.committed;
         block.committed = true;
+        self.committed_end = self.committed_end.max(index + 1);
         self.committed_blocks += usize::from(clean);
         self.maximum_committed_blocks = self.maximum_committed_blocks.max(self.committed_blocks);
         clean
@@ -304,7 +308,7 @@ impl Space {
     /// Gives the memory of up to `count` free blocks back to the system, the highest first. Returns how many.
     pub(super) fn uncommit(&mut self, count: usize) -> usize {
         let mut done = 0;
-        let mut end = self.blocks;
+        let mut end = self.committed_end;
         while done < count && end > 0 {
             let mut start = end;
             while start > 0 && end - start < count - done {

@@ -24,11 +24,13 @@ pub(super) struct Sweeping {
     current: [u32; CLASSES],
     /// The first of the blocks that wait, linked by `Block::link`.
     waiting: [u32; CLASSES],
+    /// Likewise of blocks beyond the limit: only what must exist gets their holes.
+    beyond: [u32; CLASSES],
 }
 
 impl Default for Sweeping {
     fn default() -> Sweeping {
-        Sweeping { current: [NONE; CLASSES], waiting: [NONE; CLASSES] }
+        Sweeping { current: [NONE; CLASSES], waiting: [NONE; CLASSES], beyond: [NONE; CLASSES] }
     }
 }
 
@@ -43,10 +45,13 @@ impl Sweeping {
                 }
                 self.current[class] = NONE;
             }
-            let waiting = self.waiting[class];
-            if waiting != NONE {
-                self.waiting[class] = space.block(waiting as usize).link;
-                self.current[class] = waiting;
+            let list = match self.waiting[class] {
+                NONE if space.beyond_limit => &mut self.beyond[class],
+                _ => &mut self.waiting[class],
+            };
+            if *list != NONE {
+                self.current[class] = *list;
+                *list = space.block(*list as usize).link;
                 continue;
             }
             let (index, clean) = space.take_block()?;
@@ -100,12 +105,34 @@ impl Heap {
 
     /// Takes all runs away. What is left of them stays zero, hence free.
     pub(super) fn retire_runs(&mut self) {
+        (0..CLASSES).for_each(|class| self.retire_run(class));
+    }
+
+    fn retire_run(&mut self, class: usize) {
+        let unused = self.unused(class);
+        self.allocated_since_collection -= unused;
+        self.statistics.allocated_bytes -= unused as u64;
+        self.set_run(class, Run::EMPTY);
+        self.hidden[class] = Run::EMPTY;
+    }
+
+    /// Takes away the runs, and the blocks with holes, that lie beyond the limit: ordinary objects are not to get what is left of them.
+    pub(super) fn retire_beyond_limit(&mut self) {
+        let first = self.space.limit_blocks;
         for class in 0..CLASSES {
-            let unused = self.unused(class);
-            self.allocated_since_collection -= unused;
-            self.statistics.allocated_bytes -= unused as u64;
-            self.set_run(class, Run::EMPTY);
-            self.hidden[class] = Run::EMPTY;
+            let lies_beyond = |run: Run| {
+                run.cur != run.limit
+                    && self.space.offset(run.cur as usize).is_some_and(|at| at / BLOCK >= first)
+            };
+            if lies_beyond(self.run(class)) || lies_beyond(self.hidden[class]) {
+                self.retire_run(class);
+            }
+            let current = self.sweeping.current[class];
+            if current != NONE && current as usize >= first {
+                let next = std::mem::replace(&mut self.sweeping.beyond[class], current);
+                self.space.block_mut(current as usize).link = next;
+                self.sweeping.current[class] = NONE;
+            }
         }
     }
 
@@ -115,7 +142,7 @@ impl Heap {
         let space = &mut self.space;
         self.sweeping = Sweeping::default();
         let mut live = 0;
-        let mut end = space.blocks;
+        let (mut end, limit) = (space.blocks, space.limit_blocks);
         // Downwards, so that the lists begin with the lowest block, and parts of a large object precede its head.
         while let Some(index) = space.used_below(end) {
             end = index;
@@ -127,7 +154,9 @@ impl Heap {
                     block.swept = 0;
                     live += marked * cell_size(class);
                     if marked != 0 && marked < CAPACITY[class] as usize {
-                        block.link = std::mem::replace(&mut self.sweeping.waiting[class], index as u32);
+                        let Sweeping { waiting, beyond, .. } = &mut self.sweeping;
+                        let list = if index < limit { waiting } else { beyond };
+                        block.link = std::mem::replace(&mut list[class], index as u32);
                     }
                     if self.config.stress.is_some() {
                         poison(space, index, class);

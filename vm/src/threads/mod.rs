@@ -20,7 +20,7 @@ mod scheduler;
 pub use scheduler::{preempt, run_all, sleep, wait, wake};
 
 use crate::compiled::frames::{Crossing, Position};
-use crate::hash::FixedMap;
+use crate::hash::AddressMap;
 use crate::layout::ObjectPointer;
 use crate::profiling::Seen;
 use crate::stack::RegisterStack;
@@ -90,7 +90,7 @@ pub struct Threads {
     sleeping: std::collections::BTreeSet<(u64, u64, usize)>,
     /// For each object that somebody waits for, the slots of these threads in the order in which they began to wait. Objects
     /// do not move.
-    waiting: FixedMap<ObjectPointer, VecDeque<usize>>,
+    waiting: AddressMap<VecDeque<usize>>,
     current: usize,
     next_number: ThreadNumber,
     sleeps: u64,
@@ -110,7 +110,7 @@ impl Threads {
             free_slots: Vec::new(),
             ready: VecDeque::new(),
             sleeping: Default::default(),
-            waiting: FixedMap::default(),
+            waiting: AddressMap::default(),
             current: 0,
             next_number: 0,
             sleeps: 0,

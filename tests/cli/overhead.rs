@@ -155,7 +155,7 @@ fn whole_runs_find_out_for_themselves_what_to_compile() {
         (&"600ms".into(), &"true".into())
     );
     let program = &json["programs"][0];
-    let mut logarithms = 0.0;
+    let (mut logarithms, mut sampled) = (0.0, 0);
     for round in program["rounds"].as_array().expect("a list") {
         let samples = |arm: &str| -> Vec<f64> {
             round[arm]["cpu_ns"].as_array().expect("a list").iter().filter_map(Value::as_f64).collect()
@@ -170,9 +170,12 @@ fn whole_runs_find_out_for_themselves_what_to_compile() {
         // Nobody told them what to compile.
         let compiled = |arm: &str| round[arm]["compilations"].as_u64() > Some(0);
         assert!(["base", "profiled", "again"].into_iter().all(compiled), "{round}");
-        assert!(round["base"]["path_samples"] == 0 && round["profiled"]["path_samples"].as_u64() > Some(0));
+        assert_eq!(round["base"]["path_samples"], 0, "{round}");
+        // On a busy machine it may be late before PEP looks for the first time.
+        sampled += round["profiled"]["path_samples"].as_u64().expect("a number");
         logarithms += (sum(&profiled) / (sum(&base) * sum(&again)).sqrt()).ln();
     }
+    assert!(sampled > 0, "{program}");
     let value = program["cpu"]["overhead"]["value"].as_f64().expect("a number");
     assert!((value.ln() - logarithms / 2.0).abs() < 1e-9, "the sums of all samples count");
 }

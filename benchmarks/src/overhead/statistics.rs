@@ -29,7 +29,7 @@
 //! [`FEWEST_ROUNDS`]: intervals found so hold the truth as often as those after a fixed number of rounds, but for a
 //! percent or two (tests below).
 
-use crate::against::statistics::{Interval, LogRatio};
+use crate::against::statistics::{Interval, LogRatio, median};
 use std::collections::BTreeMap;
 
 /// Before so many rounds nobody knows how wide the interval is.
@@ -69,7 +69,7 @@ pub fn round_ratios(arms: [&[u64]; 3], ticked: [&[bool]; 3], summary: Summary) -
         again: (again / base).ln(),
     };
     match summary {
-        Summary::Medians => of(arms.map(|times| crate::against::statistics::median(&mut times.to_vec()))),
+        Summary::Medians => of(arms.map(|times| median(&mut times.to_vec()))),
         Summary::Minima => of(arms.map(|times| times.iter().copied().min().unwrap_or(1) as f64)),
         Summary::Sums => of(arms.map(|times| times.iter().map(|&time| time as f64).sum())),
         Summary::Turns => {
@@ -91,8 +91,7 @@ fn over_turns([over, under]: [&[u64]; 2], ticked: [&[bool]; 2]) -> f64 {
     }
     let usual = trimmed_mean(logarithms.clone(), TRIMMED);
     let ratio = usual.exp();
-    let [typical_over, typical_under] =
-        [over, under].map(|times| crate::against::statistics::median(&mut times.to_vec()));
+    let [typical_over, typical_under] = [over, under].map(|times| median(&mut times.to_vec()));
     // What the arm with the tick took more, in samples of it that are as usual.
     let more_over = |turn: usize| (over[turn] as f64 / ratio - under[turn] as f64) / typical_under;
     let more_under = |turn: usize| (under[turn] as f64 * ratio - over[turn] as f64) / typical_over;

@@ -272,7 +272,7 @@ fn make_room(vm: &mut Machinery, top: *mut u64) -> (*mut u64, usize) {
     (top, words)
 }
 
-/// The same; there is room.
+/// Writes the pending frames as [`rebuild`] does, where there is room for them.
 fn write_frames(vm: &mut Machinery, mut base: *mut u64) -> Resume {
     let pending = std::mem::take(&mut vm.compiled.pending);
     let mut resume = Resume { pc: vm.code.stub(), base, raises: pending.raises, enters: false };

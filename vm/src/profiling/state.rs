@@ -472,8 +472,7 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool
     }
     vm.context.skips = i32::try_from(schedule.skippable()).unwrap_or(i32::MAX);
     *told = vm.context.skips as u32;
-    let word = schedule.word();
-    keep_open(word, &vm.context.control);
+    keep_open(schedule.word(), &vm.context.control);
     let clients = *clients;
     let takes =
         |client: Option<usize>| client.is_some_and(|client| decision.verdict(client) == Verdict::Take);

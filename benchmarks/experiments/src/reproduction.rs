@@ -27,7 +27,11 @@ pub fn report(experiments: &[&Experiment], plan: &Plan, stored: &Stored, command
         });
     }
     let plane = catalogue::plane(plan, &results);
-    let Header { build, began, machine, .. } = stored.header.clone();
+    let Header { build, began, mut machine, hosts, .. } = stored.header.clone();
+    if hosts.len() > 1 {
+        machine
+            .push(("machines".into(), format!("{} of this kind, each with a part of the work", hosts.len())));
+    }
     let seconds = stored.cells.values().map(|cell| cell.seconds).sum();
     let (mode, command) = (plan.mode.to_string(), command.to_string());
     Report {

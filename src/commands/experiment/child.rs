@@ -106,6 +106,11 @@ pub fn perform(cell: &Cell, store: &Path, is_stopped: &dyn Fn() -> bool) -> Resu
             if cell.refusal.is_some_and(|refusal| words.contains(refusal) || printed.contains(refusal)) {
                 return Ok(Outcome::unavailable());
             }
+            if let Some(words) = words.lines().find(|words| is_full(words)) {
+                return Err(Failure::Impossible(words.into()));
+            }
+            // Where nothing can be written, a process cannot say so either.
+            std::fs::write(&said, [b' '; 1 << 12]).map_err(&cannot)?;
             let words: String = words.trim().chars().take(MOST_WORDS).collect();
             return Err(Failure::Failed(if words.is_empty() { why } else { format!("{why}: {words}") }));
         }
@@ -126,6 +131,12 @@ fn in_scratch(word: &str, scratch: &Path) -> OsString {
         }
         _ => word.into(),
     }
+}
+
+/// Did a process find no space to write to: that says nothing about its cell, and the next would fail as well.
+fn is_full(words: &str) -> bool {
+    // As the system's errors are told by the standard library, in any language: no space left, and none left of a quota.
+    [28, 122].iter().any(|number| words.contains(&format!("(os error {number})")))
 }
 
 fn text(path: &Path) -> std::io::Result<String> {
@@ -159,5 +170,19 @@ impl Drop for Guard {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_full_disk_is_no_result() {
+        let Ok(mut full) = File::options().write(true).open("/dev/full") else { return };
+        let error = full.write_all(b"x").expect_err("it is full");
+        assert!(is_full(&format!("error: cannot write result.json: {error}")));
+        assert!(!is_full("error: cannot write result.json: Permission denied (os error 13)"));
     }
 }

@@ -3,6 +3,8 @@
 use crate::plan::Mode;
 use holloway_benchmarks::machine::Machine;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 /// How the first line of every store begins.
@@ -22,6 +24,9 @@ pub struct Header {
     pub binary: String,
     /// The machine: processor, cores, memory, system.
     pub machine: Vec<(String, String)>,
+    /// Which machines of this kind: a digest of what the system calls each, if it calls it anything. Several where stores were joined.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub hosts: BTreeSet<String>,
     /// How much was measured.
     pub mode: Mode,
     /// What decided about orders and places.
@@ -51,6 +56,7 @@ impl Header {
             build: format!("{} ({})", machine.version, details.join(", ")),
             binary: format!("{binary:016x}"),
             machine: facts.into_iter().filter_map(|(name, fact)| Some((name.to_string(), fact?))).collect(),
+            hosts: host().into_iter().collect(),
             mode,
             seed,
             began: machine.date.replace('T', " ").chars().take(16).collect(),
@@ -70,6 +76,18 @@ impl Header {
 
     /// Why results of `now` cannot be added to a store with this header.
     pub fn must_be_as(&self, now: &Header) -> Result<(), String> {
+        self.must_be_alike(now)?;
+        if self.hosts.is_empty() || now.hosts.is_subset(&self.hosts) {
+            return Ok(());
+        }
+        Err("this store was measured on another machine of the same kind: use another --store \
+             (each machine has its own, and `experiment merge` joins those of shards)"
+            .into())
+    }
+
+    /// Why results of `now` cannot stand in a table with those of a store with this header. Machines of one kind may share the work;
+    /// how many did is kept, and told.
+    pub fn must_be_alike(&self, now: &Header) -> Result<(), String> {
         let way_out = "use another --store, or remove this one to measure anew";
         if self.machine != now.machine {
             return Err(format!(
@@ -95,6 +113,14 @@ impl Header {
         }
         Ok(())
     }
+}
+
+/// A digest of what the system calls this machine, which is not to be told itself.
+fn host() -> Option<String> {
+    let name = std::fs::read_to_string("/etc/machine-id").ok()?;
+    let mut hasher = DefaultHasher::new();
+    ("holloway", name.trim()).hash(&mut hasher);
+    (!name.trim().is_empty()).then(|| format!("{:016x}", hasher.finish()))
 }
 
 /// Facts in one line.

@@ -6,15 +6,15 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes all results of the stores to a new one; how many there are. Stores of different machines, builds, modes or seeds are refused: their
-/// numbers must not stand in one table.
+/// Writes all results of the stores to a new one; how many there are. Stores of different kinds of machine, builds, modes or seeds are refused:
+/// their numbers must not stand in one table. Of machines of one kind all are named in the new store.
 pub fn merge(out: &Path, stores: &[PathBuf]) -> Result<usize, String> {
     let mut all = Cells::new();
     let mut first = None;
     for folder in stores {
         let stored = read(folder)?;
         let (name, header) = first.get_or_insert_with(|| (folder, stored.header.clone()));
-        stored.header.must_be_as(header).map_err(|why| {
+        stored.header.must_be_alike(header).map_err(|why| {
             let (folder, name) = (folder.display(), name.display());
             format!(
                 "{folder} cannot be joined with {name}: {why}; `experiment report` makes a report of each"
@@ -23,6 +23,7 @@ pub fn merge(out: &Path, stores: &[PathBuf]) -> Result<usize, String> {
         if stored.header.began < header.began {
             header.began.clone_from(&stored.header.began);
         }
+        header.hosts.extend(stored.header.hosts);
         for (key, result) in stored.cells {
             // A good result is not given up for one that failed.
             let is_better =

@@ -25,7 +25,8 @@ impl Drop for Folder {
 }
 
 fn header() -> Header {
-    Header::here(7, Mode::Quick, 0)
+    // Not each system names its machine.
+    Header { hosts: ["one".to_string()].into(), ..Header::here(7, Mode::Quick, 0) }
 }
 
 fn result(name: &str, number: f64) -> CellResult {
@@ -102,6 +103,7 @@ fn other_builds_machines_modes_and_seeds_are_refused() {
         (Header { binary: "0".into(), ..header() }, "another build"),
         (Header { build: "0.0.1".into(), ..header() }, "another build"),
         (Header { machine: Vec::new(), ..header() }, "another machine"),
+        (Header { hosts: ["another".to_string()].into(), ..header() }, "another machine of the same kind"),
         (Header { mode: Mode::Full, ..header() }, "--quick and not with --full"),
         (Header { seed: 1, ..header() }, "--seed 0"),
     ];
@@ -181,4 +183,26 @@ fn shards_are_joined_and_strangers_are_not() {
     let elsewhere = Folder::new("elsewhere");
     let why = merge(&elsewhere.0, &[one.0.clone(), strange.0.clone()]).expect_err("another seed");
     assert!(why.contains("cannot be joined") && !elsewhere.file().exists(), "{why}");
+}
+
+#[test]
+fn machines_of_one_kind_share_the_work_and_are_named() {
+    let (one, other, out) = (Folder::new("here"), Folder::new("there"), Folder::new("both"));
+    drop(filled(&one, &[result("a", 1.0)]));
+    let there = Header { hosts: ["two".to_string()].into(), ..header() };
+    let (mut store, _) = Store::open(&other.0, &there).expect("writable");
+    store.add(&result("b", 2.0)).expect("writable");
+    drop(store);
+    assert_eq!(merge(&out.0, &[one.0.clone(), other.0.clone()]), Ok(2));
+    let joined = read(&out.0).expect("readable").header;
+    assert_eq!(joined.hosts, ["one".to_string(), "two".to_string()].into());
+    assert!(Store::open(&out.0, &there).is_ok(), "one of them goes on");
+}
+
+#[test]
+fn what_the_system_calls_the_machine_is_not_told() {
+    let Ok(name) = std::fs::read_to_string("/etc/machine-id") else { return };
+    let (one, other) = (Header::here(7, Mode::Quick, 0), Header::here(7, Mode::Quick, 0));
+    assert_eq!(one.hosts, other.hosts);
+    assert!(!one.hosts.contains(name.trim()), "{:?}", one.hosts);
 }

@@ -1,5 +1,6 @@
 //! From what a command printed to the numbers that are kept.
 
+pub(crate) mod hot_paths;
 mod overhead;
 mod sequences;
 mod subpaths;
@@ -35,6 +36,8 @@ pub enum Reduction {
     Traces,
     /// A profile of paths by three profilers together.
     Windows,
+    /// A profile of paths that are counted and sampled, of which the hottest are kept.
+    HotPaths,
 }
 
 impl fmt::Display for Reduction {
@@ -50,6 +53,7 @@ impl fmt::Display for Reduction {
             Reduction::Subpaths => "subpaths",
             Reduction::Traces => "traces",
             Reduction::Windows => "windows",
+            Reduction::HotPaths => "hot paths",
         })
     }
 }
@@ -87,6 +91,7 @@ impl Reduction {
             Reduction::Subpaths => subpaths::reduce(&value),
             Reduction::Traces => traces(&value),
             Reduction::Windows => windows::reduce(&value),
+            Reduction::HotPaths => hot_paths::reduce(&value),
         }
     }
 }

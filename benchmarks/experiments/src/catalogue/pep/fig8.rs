@@ -1,6 +1,7 @@
 //! Bond and McKinley 2005, figure 8: accuracy of PEP's path profiles.
 
 use super::accuracy::{self, CONFIGURATIONS};
+use super::hot_paths;
 use crate::catalogue::accuracies::{self, Measure, means};
 use crate::catalogue::overheads::{bars, categories, paper_mean};
 use crate::catalogue::tables::table;
@@ -27,7 +28,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     ],
     cells: |plan| {
         let clocked = BY_CLOCK.iter().flat_map(|of| accuracy::by_clock(plan, of.1, trials(plan)));
-        accuracy::cells(plan).into_iter().chain(clocked).collect()
+        accuracy::cells(plan).into_iter().chain(clocked).chain(hot_paths::cells(plan)).collect()
     },
     conclude,
 };
@@ -92,11 +93,12 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let series = clock.iter().map(|of| of.series(&groups)).collect();
     let caption = "The same with ticks of a clock.";
     found.figures.push(bars("clock", "Path accuracy, by the clock", caption, Unit::Percent, groups, series));
-    found.figures.extend(hot_paths(plan, results));
+    found.figures.extend(table_of_hot(plan, results));
+    found.figures.extend(hot_paths::figures(plan, results));
 }
 
 /// What there was to be found.
-fn hot_paths(plan: &Plan, results: &Results<'_>) -> Option<Figure> {
+fn table_of_hot(plan: &Plan, results: &Results<'_>) -> Option<Figure> {
     let row = |name: &&str| {
         let cells = [0, 1].map(|at| accuracies::paths(plan, name, CONFIGURATIONS[at].1));
         let number = |at: usize, score: &str| results.number(&cells[at], &format!("paths.branch.{score}"));

@@ -8,6 +8,7 @@ mod fig6;
 mod fig7;
 mod fig8;
 mod fig9;
+mod hot_paths;
 mod sec2;
 mod sec3_1;
 mod sec3_2;
@@ -18,7 +19,7 @@ mod sec6_4_absolute;
 mod sec6_4_reference;
 mod sec6_5;
 
-use super::{Experiment, Paper, accuracies};
+use super::{Experiment, Paper};
 use crate::plan::Plan;
 
 pub(super) const PAPER: Paper = Paper {
@@ -59,16 +60,12 @@ pub(super) fn pep(samples: u32, stride: u32) -> String {
     format!("pep:samples={samples},stride={stride}")
 }
 
-/// The programs of the plane: those of figure 6 of which accuracy is measured as well.
-pub(super) fn plane_programs(plan: &Plan) -> Vec<&'static str> {
-    fig6::programs(plan).into_iter().filter(|name| accuracies::names().contains(name)).collect()
+/// The programs whose overhead figure 6 measures.
+pub(super) fn costed(plan: &Plan) -> Vec<&'static str> {
+    fig6::programs(plan)
 }
 
-/// The dots of the plane: name, group, flags of `overhead`, and the profiler if it estimates.
-pub(super) const PLANE: &[(&str, &str, &str, Option<&str>)] = &[
-    ("PEP(64,17)", "PEP", "--profile pep:samples=64,stride=17", Some("pep:samples=64,stride=17")),
-    ("PEP(1024,17)", "PEP", "--profile pep:samples=1024,stride=17", Some("pep:samples=1024,stride=17")),
-    ("BLPP, arrays", "BLPP", "--profile blpp:storage=array", None),
-    ("BLPP, hash tables", "BLPP", "--profile blpp:storage=hash", None),
-    ("k-BLPP, k=4", "k-BLPP", "--profile kblpp:k=4", None),
-];
+/// The programs of which figure 8 measures how accurate sampled paths are.
+pub(super) fn accurate(plan: &Plan) -> Vec<&'static str> {
+    accuracy::programs(plan)
+}

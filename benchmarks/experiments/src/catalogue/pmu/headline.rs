@@ -34,7 +34,7 @@ const TICKS: u32 = 1000;
 /// Yieldpoints between ticks: a prime number.
 const EVERY: u32 = 9973;
 
-fn accuracy(program: &str) -> Cell {
+pub(super) fn accuracy(program: &str) -> Cell {
     let in_one = RUNS.iter().find(|of| of.0 == program).map_or(1_000_000, |of| of.1);
     let iterations = (TICKS * EVERY).div_ceil(in_one);
     let sampled = format!(

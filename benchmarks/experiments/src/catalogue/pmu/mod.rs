@@ -15,6 +15,8 @@ mod tab4;
 pub(super) mod traces;
 
 use super::{Experiment, Paper};
+use crate::cell::Cell;
+use crate::plan::Plan;
 
 pub(super) const PAPER: Paper = Paper {
     id: "pmu",
@@ -37,3 +39,13 @@ pub(super) const EXPERIMENTS: &[&Experiment] = &[
     &sec4_6::EXPERIMENT,
     &headline::EXPERIMENT,
 ];
+
+/// The programs of which traces of compiled code are measured, how accurate they are and what they cost.
+pub(super) fn traced(plan: &Plan) -> Vec<&'static str> {
+    fig6::programs(plan)
+}
+
+/// How accurate such traces are.
+pub(super) fn traced_accuracy(program: &str) -> Cell {
+    headline::accuracy(program)
+}

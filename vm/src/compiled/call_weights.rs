@@ -108,12 +108,23 @@ impl GivenCalls {
             }
             Counted::Sampled => (sampled(), "it has no sampled calls: they are sampled with --profile cbs"),
         };
+        Ok(GivenCalls::of_records(file, records.ok_or(lacks)?))
+    }
+
+    /// Those that `cbs` saw in a file that was checked, with credit for inlined ones. `Err` says what it lacks.
+    pub fn credited(file: &ProfileFile) -> Result<GivenCalls, String> {
+        let credited = file.calls.credited.as_ref().ok_or(
+            "it has no credit for inlined calls: that is given by --profile pep and --profile cbs:credit=paths",
+        )?;
+        Ok(GivenCalls::of_records(file, &credited.calls))
+    }
+
+    fn of_records(file: &ProfileFile, records: &[CallRecord]) -> GivenCalls {
         let edge = |call: &CallRecord| {
             let (caller, callee) = (MethodId(call.site.method), MethodId(call.callee));
             (CallEdge::new(caller, call.site.position, callee), call.count)
         };
-        let graph = records.ok_or(lacks)?.iter().map(edge).collect();
-        Ok(GivenCalls::new(file.program.fingerprint.clone(), graph))
+        GivenCalls::new(file.program.fingerprint.clone(), records.iter().map(edge).collect())
     }
 
     /// Calls of a program.

@@ -22,13 +22,13 @@ use super::state::Profiling;
 use super::tally::Counted;
 use crate::vm::Machinery;
 use holloway_bytecode::{ClassId, FunctionId, Op, Program, code};
+use holloway_profilers::MethodId;
 use holloway_profilers::calls::{
     AgeingCallGraph, CallEdge, CallGraph, ContextTree, Credit, Frame, PassedCall, SampledPath, Scale, Share,
     credit,
 };
 use holloway_profilers::schedule::{Counts, Kinds};
 use holloway_profilers::stream::PathCount;
-use holloway_profilers::{BlockId, MethodId};
 use std::collections::BTreeMap;
 
 /// What `cbs` found.
@@ -252,12 +252,7 @@ impl Profiling {
                 continue;
             };
             let mut calls = Vec::new();
-            // Calls are listed in the order of their blocks.
-            let of_block = |at: BlockId| {
-                let first = known.calls.partition_point(|call| call.block < at);
-                known.calls[first..].iter().take_while(move |call| call.block == at)
-            };
-            for call in path.blocks.iter().copied().flat_map(of_block) {
+            for call in known.passed(&path) {
                 let (times, inlined): &mut (u64, bool) = passes.entry(call.site).or_default();
                 (*times, *inlined) = (*times + count, *inlined || call.inlined);
                 let edge = call.callee.map(|callee| CallEdge { site: call.site, callee });

@@ -4,6 +4,7 @@
 
 use holloway_profilers::calls::CallSite;
 use holloway_profilers::edges::EdgeProfile;
+use holloway_profilers::paths::{Path, Side};
 use holloway_profilers::{BlockId, BranchArm, MethodId, PathNumber, VersionId};
 use std::collections::BTreeMap;
 
@@ -15,6 +16,8 @@ pub type Reached = (CallSite, Option<MethodId>);
 pub struct ReceiverOutcome {
     /// The block that tests, or that calls.
     pub block: BlockId,
+    /// On which side of the yieldpoint at which paths end there.
+    pub side: Side,
     /// Where control goes if the test holds; nothing for a call.
     pub next: Option<BlockId>,
     /// What is reached then.
@@ -22,11 +25,11 @@ pub struct ReceiverOutcome {
 }
 
 /// What the blocks of a path tell.
-pub fn on_path(outcomes: &[ReceiverOutcome], blocks: &[BlockId]) -> Vec<Reached> {
+pub fn on_path(outcomes: &[ReceiverOutcome], path: &Path) -> Vec<Reached> {
     let mut found = Vec::new();
-    for (at, block) in blocks.iter().enumerate() {
-        let after = blocks.get(at + 1);
-        let here = outcomes.iter().filter(|outcome| outcome.block == *block);
+    for (at, block) in path.blocks.iter().enumerate() {
+        let after = path.blocks.get(at + 1);
+        let here = outcomes.iter().filter(|outcome| outcome.block == *block && path.passes(at, outcome.side));
         found.extend(
             here.filter(|o| o.next.is_none_or(|next| after == Some(&next))).map(|outcome| outcome.reached),
         );
@@ -150,6 +153,7 @@ impl RecentSamples {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use holloway_profilers::paths::{Begin, End};
     use holloway_profilers::{Arm, BranchId};
 
     fn site(position: u32) -> CallSite {
@@ -162,6 +166,7 @@ mod tests {
         let reached = |position: u32, method: Option<u32>| (site(position), method.map(MethodId));
         let outcome = |at: usize, next: Option<usize>, reached| ReceiverOutcome {
             block: block(at),
+            side: Side::Behind,
             next: next.map(block),
             reached,
         };
@@ -170,13 +175,26 @@ mod tests {
             outcome(3, Some(4), reached(7, Some(11))),
             outcome(5, None, reached(7, None)),
         ];
-        let told = |blocks: &[usize]| {
-            on_path(&outcomes, &blocks.iter().map(|&number| block(number)).collect::<Vec<_>>())
+        let path = |begin, blocks: &[usize], end| Path {
+            begin,
+            blocks: blocks.iter().map(|&number| block(number)).collect(),
+            edges: Vec::new(),
+            branches: Vec::new(),
+            branch_count: 0,
+            end,
         };
+        let told = |blocks: &[usize]| on_path(&outcomes, &path(Begin::Method, blocks, End::Exit(block(6))));
         assert_eq!(told(&[0, 1, 2, 6]), [reached(7, Some(10))]);
         assert_eq!(told(&[1, 3, 4, 6]), [reached(7, Some(11))]);
         assert_eq!(told(&[1, 3, 5, 6]), [reached(7, None)]);
         assert_eq!(told(&[6, 1]), []);
+        // A round of a loop that calls in the block of its yieldpoint, on either side of that.
+        let latch = [Side::Before, Side::Behind]
+            .map(|side| ReceiverOutcome { side, ..outcome(5, None, reached(8, None)) });
+        let round = path(Begin::Cut(block(5)), &[5, 5], End::Cut(block(5)));
+        for outcome in latch {
+            assert_eq!(on_path(&[outcome], &round), [reached(8, None)]);
+        }
         let goes = |arm: u8| {
             let branch = BranchId { method: MethodId(1), position: 3 };
             BranchArm { branch, arm: Arm::new(arm as usize) }

@@ -1,7 +1,7 @@
 //! Credit for inlined calls: what sampled paths say of them, against exact counts.
 
 use holloway_bytecode::verify::VerifiedProgram;
-use holloway_profilers::calls::{CallEdge, CallGraph};
+use holloway_profilers::calls::{CallEdge, CallGraph, overlap};
 use holloway_tests::modes::mode;
 use holloway_tests::run::compile;
 use holloway_vm::profiling::Collected;
@@ -97,4 +97,94 @@ fn a_call_beside_a_loops_yieldpoint_is_credited_once() {
         println!("{level}: {is:.3}");
         assert!((0.97..1.03).contains(&is), "{level}: {is:.3} instead of 1");
     }
+}
+
+/// Nothing that is hot is called once it is compiled, for it is all in `main`.
+const INLINED: &str = "\
+class Counter {
+    var count: Int = 0
+    fn add(n: Int) { this.count = (this.count + n) % 1000003 }
+}
+fn double(n: Int) -> Int { n + n }
+fn mix(n: Int) -> Int { if n % 4 == 0 { double(n) } else { n + 1 } }
+
+fn main() {
+    let counter = Counter()
+    for i in 0..4000000 { counter.add(mix(i)) }
+    println(counter.count.toString())
+}
+";
+
+#[test]
+fn a_run_of_inlined_calls_has_a_call_graph() {
+    let specs = ["calls", "pep", "cbs:credit=paths"];
+    let (_, found) = found(INLINED, "adaptive", &specs, 997);
+    let exact = found.calls.exact.as_ref().expect("calls ran");
+    let sampled = &found.calls.sampled.as_ref().expect("cbs ran").graph;
+    let is = overlap(credited(&found), exact);
+    println!("{is:.2} %, {} samples", sampled.total());
+    assert!(sampled.total() < 20_000, "{} samples: calls are not inlined", sampled.total());
+    assert!(credited(&found).total() > sampled.total() * 2 && is > 90.0, "{is:.2} %");
+}
+
+/// What is inlined and what is called in the first phase are others in the second.
+const PHASES: &str = "\
+fn small(n: Int) -> Int { n * 3 + 1 }
+fn tiny(n: Int) -> Int { n * 5 + 2 }
+fn stays(n: Int) -> Int {
+    var sum = n
+    LONG
+    sum
+}
+fn remains(n: Int) -> Int {
+    var sum = n
+    LONG
+    sum
+}
+
+fn first(n: Int) -> Int {
+    var sum = 0
+    for i in 0..n {
+        sum = (sum + small(i)) % 1000003
+        if i % 16 == 0 { sum += stays(2) }
+    }
+    sum
+}
+
+fn second(n: Int) -> Int {
+    var sum = 0
+    for i in 0..n {
+        sum = (sum + tiny(i)) % 1000003
+        if i % 16 == 0 { sum += remains(2) }
+    }
+    sum
+}
+
+fn main() {
+    var sum = 0
+    for i in 0..500 { sum += first(1000) }
+    for i in 0..500 { sum += second(1000) }
+    println(sum.toString())
+}
+";
+
+#[test]
+fn credit_ages_as_samples_do() {
+    let run = |cbs: &str| found(PHASES, "o1", &["pep", cbs], 997);
+    let share = |of: &(Arc<VerifiedProgram>, Collected), callee: &str| {
+        let graph = credited(&of.1);
+        called(&of.0, graph, callee) / graph.total() as f64
+    };
+    let kept = run("cbs:credit=paths,depth=all");
+    let aged = run("cbs:credit=paths,depth=all,decay=200");
+    for (old, new) in [("small", "tiny"), ("stays", "remains")] {
+        assert!((0.8..1.25).contains(&(share(&kept, old) / share(&kept, new))), "{old}, {new}");
+        assert!(share(&kept, old) > 0.02, "{old} {}", share(&kept, old));
+        let (was, is) = (share(&aged, old), share(&aged, new));
+        assert!(was < 0.001 && is > 0.02, "{old}: {was}, {new}: {is}");
+    }
+    let contexts = |(_, found): &(Arc<VerifiedProgram>, Collected)| {
+        found.calls.sampled.as_ref().and_then(|sampled| sampled.contexts.clone()).expect("contexts").total()
+    };
+    assert!(contexts(&kept) > 1_000 && contexts(&aged) < 200, "{} {}", contexts(&kept), contexts(&aged));
 }

@@ -186,15 +186,15 @@ impl OneTimeCalls {
     }
 }
 
-/// The call graph that `cbs` has sampled, kept until it has considerably more samples: with credit for inlined calls it takes a while
-/// to be put together.
+/// The call graph that `cbs` has sampled, kept until there are considerably more samples, of calls or of paths that give credit: it takes
+/// a while to be put together.
 #[derive(Default)]
 pub(crate) struct SampledCallWeights(RefCell<Option<(u64, Arc<CallWeights>)>>);
 
 impl SampledCallWeights {
     /// The graph as it is now, or was an eighth of the samples ago.
     pub fn get(&self, profiling: &Profiling) -> Arc<CallWeights> {
-        let samples = profiling.call_samples();
+        let samples = profiling.samples_of_calls();
         let mut kept = self.0.borrow_mut();
         match &*kept {
             Some((then, weights)) if samples <= then + then / 8 => weights.clone(),

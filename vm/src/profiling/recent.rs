@@ -2,10 +2,11 @@
 //! branches went, and which methods calls through tables reached. A path passes the test for which a method was inlined on the way
 //! on which it holds, or the call that is left for others.
 
+use super::steps::SampledSteps;
 use holloway_profilers::calls::CallSite;
 use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::paths::{Path, Side};
-use holloway_profilers::{BlockId, BranchArm, MethodId, PathNumber, VersionId};
+use holloway_profilers::{BlockId, BranchArm, MethodId};
 use std::collections::BTreeMap;
 
 /// What a call through a table reached: a method that is inlined behind a test, or something else by a real call.
@@ -100,51 +101,18 @@ pub enum Step {
     Reaches(Reached),
 }
 
-/// Counts what sampled paths do. A path is looked at when it is sampled for the first time.
-#[derive(Default)]
-pub(crate) struct RecentSamples {
-    paths: BTreeMap<(VersionId, PathNumber), Box<[u32]>>,
-    numbers: BTreeMap<Step, u32>,
-    /// By number, the step and how often it was seen.
-    counts: Vec<(Step, u64)>,
-    /// The steps that were seen at all.
-    seen: Vec<u32>,
-}
+/// What sampled paths do.
+pub(super) type RecentSamples = SampledSteps<Step>;
 
 impl RecentSamples {
-    /// Takes a sample; `look` says what a new path does.
-    pub fn record(&mut self, version: VersionId, path: PathNumber, look: impl FnOnce() -> Vec<Step>) {
-        let RecentSamples { paths, numbers, counts, seen } = self;
-        let of_path = paths.entry((version, path)).or_insert_with(|| {
-            let number = |step| {
-                *numbers.entry(step).or_insert_with(|| {
-                    counts.push((step, 0));
-                    counts.len() as u32 - 1
-                })
-            };
-            look().into_iter().map(number).collect()
-        });
-        for &number in of_path.iter() {
-            let count = &mut counts[number as usize].1;
-            if *count == 0 {
-                seen.push(number);
-            }
-            *count += 1;
-        }
-    }
-
     /// What was counted since this was asked last.
-    pub fn take(&mut self) -> Behaviour {
+    pub fn behaviour(&mut self) -> Behaviour {
         let mut behaviour = Behaviour::default();
-        // In the order in which they became known, so that equal samples give equal values.
-        self.seen.sort_unstable();
-        for number in self.seen.drain(..) {
-            let (step, count) = &mut self.counts[number as usize];
-            match *step {
-                Step::Goes(outcome) => behaviour.edges.add(outcome, *count),
-                Step::Reaches(reached) => behaviour.receivers.add(reached, *count),
+        for (step, count) in self.take() {
+            match step {
+                Step::Goes(outcome) => behaviour.edges.add(outcome, count),
+                Step::Reaches(reached) => behaviour.receivers.add(reached, count),
             }
-            *count = 0;
         }
         behaviour
     }
@@ -154,7 +122,7 @@ impl RecentSamples {
 mod tests {
     use super::*;
     use holloway_profilers::paths::{Begin, End};
-    use holloway_profilers::{Arm, BranchId};
+    use holloway_profilers::{Arm, BranchId, PathNumber, VersionId};
 
     fn site(position: u32) -> CallSite {
         CallSite { caller: MethodId(1), position }
@@ -207,14 +175,14 @@ mod tests {
                 reached.chain([Step::Goes(goes(arm))]).collect()
             });
         }
-        let mut behaviour = sampled.take();
+        let mut behaviour = sampled.behaviour();
         assert_eq!(behaviour.receivers.at(site(7)), [(Some(MethodId(10)), 3), (None, 1)]);
         assert_eq!(
             (behaviour.receivers.executions(site(7)), behaviour.receivers.executions(site(8))),
             (4, 0)
         );
         assert_eq!(behaviour.edges.arms(goes(0).branch), [3, 1]);
-        assert_eq!(sampled.take(), Behaviour::default());
+        assert_eq!(sampled.behaviour(), Behaviour::default());
         behaviour.merge(&behaviour.clone());
         assert_eq!(behaviour.receivers.at(site(7)), [(Some(MethodId(10)), 6), (None, 2)]);
         assert_eq!(behaviour.edges.arms(goes(0).branch), [6, 2]);

@@ -20,7 +20,8 @@ pub struct InlineArguments {
     #[arg(long, value_name = "POLICY", default_value = "frequency", help_heading = "Execution")]
     pub inline: Chooser,
     /// The call graph for --inline old, new or j9: one-time (what the interpreter counted), cbs (what it samples; adds
-    /// --profile cbs), exact=FILE (of --profile calls --profile-out), cbs=FILE, flipped or flipped=FILE (the worst), none
+    /// --profile cbs), pep (the same with inlined calls credited by the paths that PEP samples; adds --profile pep, too), exact=FILE (of
+    /// --profile calls --profile-out), cbs=FILE, pep=FILE, flipped or flipped=FILE (the worst), none
     #[arg(long, value_name = "PROFILE", default_value = "one-time", help_heading = "Execution")]
     pub inline_profile: GraphSource,
     /// How the receiver of an inlined call is tested, if it has to be
@@ -47,6 +48,10 @@ pub enum GraphSource {
     Cbs,
     /// What it sampled in another run.
     CbsOf(PathBuf),
+    /// What `cbs` samples, with credit for inlined calls by the paths that `pep` samples.
+    Pep,
+    /// What they sampled in another run.
+    PepOf(PathBuf),
     /// The exact calls of another run.
     ExactOf(PathBuf),
     /// What the interpreter counted, flipped.
@@ -78,7 +83,7 @@ pub enum GuardElse {
 }
 
 /// How the profiles are written, for messages.
-const SOURCES: &str = "one-time, cbs, cbs=FILE, exact=FILE, flipped, flipped=FILE, none";
+const SOURCES: &str = "one-time, cbs, cbs=FILE, pep, pep=FILE, exact=FILE, flipped, flipped=FILE, none";
 /// Words that a callee may have by static heuristics alone.
 const STATIC_WORDS: u32 = 35;
 
@@ -202,6 +207,8 @@ impl FromStr for GraphSource {
             ("one-time", None) => Ok(GraphSource::OneTime),
             ("cbs", None) => Ok(GraphSource::Cbs),
             ("cbs", Some(file)) => Ok(GraphSource::CbsOf(file)),
+            ("pep", None) => Ok(GraphSource::Pep),
+            ("pep", Some(file)) => Ok(GraphSource::PepOf(file)),
             ("exact", Some(file)) => Ok(GraphSource::ExactOf(file)),
             ("exact", None) => {
                 Err("exact calls are in a profile: exact=FILE, written by --profile calls --profile-out FILE"
@@ -221,6 +228,8 @@ impl fmt::Display for GraphSource {
             GraphSource::OneTime => f.write_str("one-time"),
             GraphSource::Cbs => f.write_str("cbs"),
             GraphSource::CbsOf(file) => write!(f, "cbs={}", file.display()),
+            GraphSource::Pep => f.write_str("pep"),
+            GraphSource::PepOf(file) => write!(f, "pep={}", file.display()),
             GraphSource::ExactOf(file) => write!(f, "exact={}", file.display()),
             GraphSource::Flipped => f.write_str("flipped"),
             GraphSource::FlippedOf(file) => write!(f, "flipped={}", file.display()),
@@ -229,15 +238,21 @@ impl fmt::Display for GraphSource {
 }
 
 impl GraphSource {
+    /// Is it made of samples of this run.
+    pub fn is_sampled(&self) -> bool {
+        matches!(self, GraphSource::Cbs | GraphSource::Pep)
+    }
+
     /// Reads the profile if there is one to be read.
     pub fn open(&self) -> Result<CallSource, Stop> {
         let given = |path: &Path, counted: Counted| taken(path, |file| GivenCalls::of(file, counted));
         Ok(match self {
             GraphSource::None => CallSource::None,
             GraphSource::OneTime => CallSource::OneTime,
-            GraphSource::Cbs => CallSource::Sampled,
+            GraphSource::Cbs | GraphSource::Pep => CallSource::Sampled,
             GraphSource::Flipped => CallSource::Flipped,
             GraphSource::CbsOf(file) => CallSource::Given(Arc::new(given(file, Counted::Sampled)?)),
+            GraphSource::PepOf(file) => CallSource::Given(Arc::new(taken(file, GivenCalls::credited)?)),
             GraphSource::ExactOf(file) => CallSource::Given(Arc::new(given(file, Counted::Exactly)?)),
             GraphSource::FlippedOf(file) => {
                 CallSource::Given(Arc::new(given(file, Counted::Exactly)?.flipped()))
@@ -255,9 +270,10 @@ impl GraphSource {
 }
 
 impl InlineArguments {
-    /// Does the choice need samples of this run.
-    pub fn needs_samples(&self) -> bool {
-        matches!(self.inline.0, InlineBy::Calls(_)) && self.inline_profile == GraphSource::Cbs
+    /// The call graph that needs samples of this run, if the choice asks for one.
+    pub fn sampled(&self) -> Option<&GraphSource> {
+        let asked = matches!(self.inline.0, InlineBy::Calls(_)).then_some(&self.inline_profile);
+        asked.filter(|graph| graph.is_sampled())
     }
 
     /// What is chosen, with the profile if one is to be read.
@@ -315,7 +331,7 @@ mod tests {
         for text in SOURCES.split(", ") {
             assert_eq!(text.parse::<GraphSource>().map(|source| source.to_string()), Ok(text.to_string()));
         }
-        for text in ["", "exact", "exact=", "flipped=", "none=a.json", "pep"] {
+        for text in ["", "exact", "exact=", "flipped=", "none=a.json", "pep="] {
             assert!(text.parse::<GraphSource>().is_err(), "{text}");
         }
     }

@@ -448,25 +448,18 @@ impl MachineArguments {
                 "--profile {spec} counts in compiled code, and with --tier interp there is none"
             )));
         }
-        if self.inline.needs_samples() && self.replay.is_some() {
-            return Err(Stop::usage(
-                "--inline-profile cbs samples while the program runs, and with --replay code is compiled before the program \
-                 begins: use cbs=FILE",
-            ));
+        if let (Some(graph), Some(_)) = (self.inline.sampled(), &self.replay) {
+            return Err(Stop::usage(format_args!(
+                "--inline-profile {graph} samples while the program runs, and with --replay code is compiled before the program \
+                 begins: use {graph}=FILE",
+            )));
         }
         if self.method_order != GraphSource::None && self.tier == Tier::Interp {
             return Err(Stop::usage(
                 "--method-order is about compiled code, and with --tier interp there is none",
             ));
         }
-        if self.inline.needs_samples() || self.method_order == GraphSource::Cbs {
-            let credit = self.profile.options()?.pep.is_some();
-            self.profile.add_cbs(credit)?;
-        }
-        if self.continuous {
-            self.profile.add_pep()?;
-            self.profile.add_cbs(false)?;
-        }
+        self.add_profilers()?;
         self.profile.open()?;
         self.inlining = self.inline.open()?;
         self.methods_by = self.method_order.open_order()?;
@@ -474,6 +467,28 @@ impl MachineArguments {
         self.outputs = Outputs::open(self.show_to.as_deref(), self.perf_map)?;
         self.learned =
             Learned::open(self.replay.as_deref(), self.calibration.as_deref(), self.advice_out.as_deref())?;
+        Ok(())
+    }
+
+    /// Adds the profilers that other flags need.
+    fn add_profilers(&mut self) -> Result<(), Stop> {
+        let orders = Some(&self.method_order).filter(|graph| graph.is_sampled());
+        let sampled: Vec<GraphSource> = self.inline.sampled().into_iter().chain(orders).cloned().collect();
+        let by_paths = sampled.contains(&GraphSource::Pep);
+        // First of all PEP: whether it runs decides about credit.
+        if self.continuous || by_paths {
+            self.profile.add_pep(self.continuous)?;
+        }
+        if self.continuous || !sampled.is_empty() {
+            let credit = !sampled.is_empty() && self.profile.options()?.pep.is_some();
+            self.profile.add_cbs(credit)?;
+        }
+        if by_paths && !self.profile.options()?.cbs.is_some_and(|cbs| cbs.credit) {
+            return Err(Stop::usage(
+                "a call graph by pep has credit for inlined calls, and the --profile cbs that was asked for gives none: add \
+                 credit=paths to it",
+            ));
+        }
         Ok(())
     }
 

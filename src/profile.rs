@@ -106,11 +106,11 @@ impl ProfileArguments {
         self.hot.clone()
     }
 
-    /// PEP with its usual parameters, unless it is asked for; in a version of code of its own, if others let it.
-    pub fn add_pep(&mut self) -> Result<(), Stop> {
+    /// PEP with its usual parameters, unless it is asked for; if it may take `turns`, in a version of code of its own where others let it.
+    pub fn add_pep(&mut self, turns: bool) -> Result<(), Stop> {
         let options = self.options()?;
         if options.pep.is_none() {
-            let spec = if options.lets_pep_take_turns() { "pep:code=turns" } else { "pep" };
+            let spec = if turns && options.lets_pep_take_turns() { "pep:code=turns" } else { "pep" };
             self.specs.extend(spec.parse::<ProfileSpec>());
         }
         Ok(())

@@ -219,6 +219,9 @@ fn inlined_calls_get_credit() {
     assert!(credit(&mut untouched, &both, Scale::Estimated).is_err());
     assert!(credit(&mut untouched, &both, Scale::Known { numerator: 0, denominator: 1 }).is_err());
     assert_eq!(untouched, calls);
+    // By windows of 64 paths and 16 calls: 300 samples of paths that pass 500 inlined calls are worth 75 of calls.
+    let windows = Scale::Known { numerator: 300 * 16, denominator: 500 * 64 };
+    assert_eq!(credit(&mut CallGraph::new(), &paths, windows).unwrap().weight, 75);
     // Rounded once for each edge: 5 * 1/2 is 3.
     let half = Scale::Known { numerator: 1, denominator: 2 };
     assert_eq!(credit(&mut untouched, &both, half).unwrap().weight, 3);

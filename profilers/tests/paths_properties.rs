@@ -4,7 +4,7 @@
 mod paths_support;
 
 use holloway_profilers::paths::{
-    Activation, Begin, Cut, CutGraph, DecodeCache, End, Options, Path, PathDag, Place, Placement, Plan,
+    Activation, Begin, Cut, CutGraph, DecodeCache, End, Options, Path, PathDag, Place, Placement, Plan, Side,
     Simulator, Step, Why, headers,
 };
 use holloway_profilers::{Arm, BlockId, ControlFlow, Edge, Graph, VersionId};
@@ -268,6 +268,57 @@ fn smart_placement_has_the_fewest_additions() {
         better += usize::from(smart.0 < naive.0);
     }
     assert!(better > 5_000);
+}
+
+/// What stands in a block, in front of its cut or behind it, is on paths as often as a walk comes along.
+#[test]
+fn paths_pass_what_is_executed() {
+    let mut random = Random(10);
+    let mut cut_twice = 0;
+    for _ in 0..20_000 {
+        let flow = graph(&mut random);
+        let options = options(&flow, &mut random);
+        let (plan, dag) = paths_support::plan(&flow, &options);
+        let mut steps = walk(&flow, &mut random, 24);
+        // Until it catches an error, which drops a path.
+        steps.truncate(steps.iter().position(|step| matches!(step, Step::Jump(_))).unwrap_or(steps.len()));
+        let blocks = |steps: &[Step]| {
+            let mut blocks = vec![flow.entry()];
+            for &step in steps {
+                let Step::Take(arm) = step else { unreachable!("jumps are cut off") };
+                blocks.push(flow.target(Edge { from: blocks[blocks.len() - 1], arm }));
+            }
+            blocks
+        };
+        let last = blocks(&steps)[steps.len()];
+        if !flow.successors(last).is_empty() {
+            continue;
+        }
+        let is_cut = |block| plan.cut(block).is_some();
+        let mut executed: BTreeMap<(BlockId, bool), u64> = BTreeMap::new();
+        for block in blocks(&steps) {
+            *executed.entry((block, false)).or_default() += 1;
+            if is_cut(block) {
+                *executed.entry((block, true)).or_default() += 1;
+            }
+        }
+        let mut passed: BTreeMap<(BlockId, bool), u64> = BTreeMap::new();
+        for number in paths_support::numbers(&plan, &steps) {
+            let path = dag.decode(number).expect("a path");
+            cut_twice +=
+                usize::from(path.blocks.len() > 1 && path.blocks[0] == path.blocks[path.blocks.len() - 1]);
+            for (index, &block) in path.blocks.iter().enumerate() {
+                for side in [Side::Before, Side::Behind] {
+                    // What is in a block that is not cut is behind.
+                    if path.passes(index, side) && (side == Side::Behind || is_cut(block)) {
+                        *passed.entry((block, side == Side::Before)).or_default() += 1;
+                    }
+                }
+            }
+        }
+        assert_eq!(passed, executed);
+    }
+    assert!(cut_twice > 1_000, "{cut_twice}");
 }
 
 /// What is expected of the frequencies of a walk is what the walk executes.

@@ -178,7 +178,7 @@ fn programs_do_the_same_whoever_chooses() {
         let sources: &[&str] = if policy.starts_with("static") {
             &["one-time"]
         } else {
-            &["one-time", "cbs", &exact, &flipped, "none"]
+            &["one-time", "cbs", "pep", &exact, &flipped, "none"]
         };
         for source in sources {
             for guard in [["class", "profile"], ["method", "call"], ["class", "leave"], ["method", "leave"]] {
@@ -190,10 +190,48 @@ fn programs_do_the_same_whoever_chooses() {
     }
 }
 
+/// Which profilers run, with what parameters, is in the profile. (With a virtual timer, for samples to be there in a short run.)
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn call_graphs_turn_on_the_profilers_that_they_need() {
+    let (program, profile) = measured("inline-profilers");
+    let run = |flags: &[&str]| {
+        let rest = ["run", &program, "--tier", "o1", "--timer", "virtual:997", "--profile-out", &profile];
+        let seen = holloway(&[&rest[..], flags].concat());
+        assert_eq!((seen.code, &*seen.out), (Some(0), "1752600\n"), "{flags:?}: {}", seen.err);
+        let text = std::fs::read_to_string(&profile).expect("it was written");
+        serde_json::from_str::<Value>(&text).expect("JSON")
+    };
+    let of = |flags: &[&str], name: &str| {
+        let profilers = run(flags)["profilers"].clone();
+        let specs = profilers.as_array().expect("a list").iter().filter_map(Value::as_str);
+        specs.map(str::to_string).find(|spec| spec.split(':').next() == Some(name))
+    };
+    let has =
+        |flags: &[&str], name: &str, part: &str| of(flags, name).is_some_and(|spec| spec.contains(part));
+    for flag in [&["--inline", "new", "--inline-profile"][..], &["--method-order"]] {
+        let by = |source: &'static str, more: &[&'static str]| [flag, &[source], more].concat();
+        assert!(of(&by("cbs", &[]), "pep").is_none());
+        assert!(!has(&by("cbs", &[]), "cbs", "credit=paths"));
+        assert!(has(&by("cbs", &["--profile", "pep"]), "cbs", "credit=paths"));
+        assert!(has(&by("cbs", &["--continuous"]), "cbs", "credit=paths"));
+        assert!(has(&by("pep", &[]), "cbs", "credit=paths"));
+        assert!(of(&by("pep", &[]), "pep").is_some_and(|pep| !pep.contains("code=turns")));
+        assert!(has(&by("pep", &["--continuous"]), "pep", "code=turns"));
+    }
+    assert!(!has(&["--continuous"], "cbs", "credit=paths"));
+    // What they found serves another run.
+    let found = run(&["--inline", "new", "--inline-profile", "pep"]);
+    assert!(found["calls"]["credited"].is_object(), "{}", found["calls"]["credited"]);
+    let by = format!("pep={profile}");
+    let seen = holloway(&["run", &program, "--inline", "new", "--inline-profile", &by]);
+    assert_eq!((seen.code, &*seen.out), (Some(0), "1752600\n"), "{}", seen.err);
+}
+
 #[test]
 fn what_makes_no_sense_is_refused() {
     let (program, profile) = measured("inline-refused");
-    let exact = format!("exact={profile}");
+    let (exact, pep) = (format!("exact={profile}"), format!("pep={profile}"));
     let other = file(&folder("inline-other"), "other.hol", "fn main() { println(\"other\") }\n");
     for (flags, message) in [
         (&["run", &*program, "--inline", "best"][..], "the policies are frequency, static, old, new and j9"),
@@ -206,7 +244,16 @@ fn what_makes_no_sense_is_refused() {
         (&["explain", "nowhere", &program], "no function's name contains 'nowhere'"),
         (
             &["overhead", &program, "--inline", "new", "--inline-profile", "cbs", "--vs-inline", "static"],
-            "before the program begins",
+            "before the program begins: use cbs=FILE",
+        ),
+        (
+            &["overhead", &program, "--inline", "new", "--vs-inline-profile", "pep"],
+            "before the program begins: use pep=FILE",
+        ),
+        (&["run", &program, "--inline", "new", "--inline-profile", &pep], "no credit for inlined calls"),
+        (
+            &["run", &program, "--inline", "new", "--inline-profile", "pep", "--profile", "cbs"],
+            "add credit=paths",
         ),
     ] {
         let seen = holloway(flags);

@@ -5,7 +5,7 @@
 //! again what was done before it. So the counts are exact also where code is left in the middle of inlined calls. The marks are only made
 //! if calls are to be counted.
 
-use super::EXHAUSTED;
+use super::{EXHAUSTED, cut, side};
 use crate::ir::{Node, Op, Region, Ty, Value};
 use holloway_bytecode::FunctionId;
 use holloway_profilers::calls::{CallEdge, CallSite};
@@ -17,11 +17,14 @@ use smallvec::smallvec;
 pub fn passed(region: &Region) -> Vec<BlockCall> {
     let mut passed = Vec::new();
     for block in region.block_ids() {
-        for node in region.block(block).nodes.iter().map(|&value| region.node(value)) {
+        let cut = cut(region, block);
+        for (at, &value) in region.block(block).nodes.iter().enumerate() {
+            let node = region.node(value);
             let inlined = node.op == Op::Entered;
             let call = call_of(region, node);
             passed.extend(call.map(|(site, callee)| BlockCall {
                 block: BlockId(block.0),
+                side: side(at, cut),
                 site,
                 callee,
                 inlined,

@@ -34,6 +34,7 @@ use crate::ir::{BlockId, Op, Region, Shape, YieldKind};
 use edges::Edges;
 use flow::Flow;
 use holloway_bytecode::Program;
+use holloway_profilers::paths::Side;
 use holloway_profilers::{Arm, ControlFlow, Edge};
 use holloway_vm::profiling::{CounterNumbers, Instrumentation, Instrumented, PathInstrumentation};
 
@@ -93,6 +94,20 @@ pub fn run(
 /// An edge of the region in the words of the profilers: their blocks have the same numbers.
 fn edge(from: usize, arm: usize) -> Edge {
     Edge { from: holloway_profilers::BlockId::new(from), arm: Arm::new(arm) }
+}
+
+/// Where among the nodes of a block paths are cut: at the yieldpoint of its loop. An end that is added where there is none is in front of
+/// the whole block.
+fn cut(region: &Region, block: BlockId) -> Option<usize> {
+    yieldpoint(region, block, YieldKind::Loop)
+}
+
+/// On which side of that a node is.
+fn side(node: usize, cut: Option<usize>) -> Side {
+    match cut {
+        Some(cut) if node < cut => Side::Before,
+        _ => Side::Behind,
+    }
 }
 
 /// The first yieldpoint of a kind in a block: where it is among the nodes.

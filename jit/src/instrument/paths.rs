@@ -15,13 +15,13 @@
 use super::edges::Edges;
 use super::flow::Flow;
 use super::register::{self, Number};
-use super::{EXHAUSTED, yieldpoint};
+use super::{EXHAUSTED, cut, yieldpoint};
 use crate::ir::{BlockId, InlineId, Node, Op, Region, StateKind, Terminator, Ty, Value, YieldKind};
 use crate::passes::edit::Constants;
 use holloway_bytecode::FunctionId;
 use holloway_profilers::VersionId;
 use holloway_profilers::kblpp::NodeLayout;
-use holloway_profilers::paths::{Cut, LateDag, Options, Plan};
+use holloway_profilers::paths::{Cut, CutBlock, LateDag, Options, Plan};
 use holloway_profilers::windows::WindowNumbers;
 use holloway_vm::profiling::{
     CounterNumbers, MOST_IN_ARRAY, PathInstrumentation, PathTableCells, Roots, Storage, UNSURE, VersionPaths,
@@ -41,7 +41,7 @@ pub fn instrument(
     counters: &CounterNumbers,
     version: u32,
 ) -> Result<VersionPaths, String> {
-    let yields = |block: &BlockId| yieldpoint(region, *block, YieldKind::Loop).is_some();
+    let yields = |block: &BlockId| cut(region, *block).is_some();
     let cuts = region.block_ids().filter(yields).map(|block| holloway_profilers::BlockId(block.0)).collect();
     let mut options = Options { cut: Cut::Blocks(cuts), placement: wanted.placement, ..Options::default() };
     let plan = loop {
@@ -161,7 +161,7 @@ impl Register<'_> {
         }
         for (block, number) in found.resets {
             let number = self.constants.get(region, Op::Int(number), Ty::Int);
-            if let Some(at) = yieldpoint(region, block, YieldKind::Loop) {
+            if let Some(at) = cut(region, block) {
                 let value = region.block(block).nodes[at];
                 region.nodes[value.index()].args.push(number);
             }
@@ -187,11 +187,11 @@ impl Register<'_> {
     /// Puts the ends of paths into a block that is entered with the number `r`.
     fn block(&mut self, region: &mut Region, block: BlockId, mut r: Number) {
         let mut first = !self.later[block.index()];
-        if let Some(cut) = self.plan.cut(holloway_profilers::BlockId(block.0)) {
-            let at = yieldpoint(region, block, YieldKind::Loop);
+        if let Some(CutBlock { begin, .. }) = self.plan.cut(holloway_profilers::BlockId(block.0)) {
+            let at = cut(region, block);
             self.end_path(region, block, at.unwrap_or(0), r, at.is_some(), first);
             first = false;
-            r = Number::Known(cut.begin);
+            r = Number::Known(begin);
         }
         if let Terminator::Return(_) = region.block(block).end {
             let at = yieldpoint(region, block, YieldKind::Epilogue);

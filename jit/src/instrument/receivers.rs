@@ -1,9 +1,11 @@
 //! What a region's calls through tables reach: where that is tested, and where the others are called. For profiles of paths, which
 //! tell how often each was the case.
 
+use super::{cut, side};
 use crate::ir::{Op, Region, Terminator};
 use holloway_bytecode::Program;
 use holloway_profilers::calls::CallSite;
+use holloway_profilers::paths::Side;
 use holloway_profilers::{BlockId, MethodId};
 use holloway_vm::adaptive::watcher::SiteBias;
 use holloway_vm::profiling::{ReceiverOutcome, target};
@@ -14,14 +16,19 @@ pub fn outcomes(region: &Region, program: &Program) -> Vec<ReceiverOutcome> {
     let mut found = Vec::new();
     for test in tests(region, program) {
         let reached = (test.site, Some(test.callee));
-        found.push(ReceiverOutcome { block: test.block, next: Some(test.holds), reached });
+        // The branch is the end of its block.
+        let side = Side::Behind;
+        found.push(ReceiverOutcome { block: test.block, side, next: Some(test.holds), reached });
     }
     for id in region.block_ids() {
-        for node in region.block(id).nodes.iter().map(|&value| region.node(value)) {
+        let cut = cut(region, id);
+        for (at, &value) in region.block(id).nodes.iter().enumerate() {
+            let node = region.node(value);
             if matches!(node.op, Op::CallVirtual(..) | Op::CallInterface(..)) {
                 let caller = region.inlines[node.inline.index()].function;
                 let site = CallSite { caller: MethodId(caller.0), position: node.pc };
-                found.push(ReceiverOutcome { block: BlockId(id.0), next: None, reached: (site, None) });
+                let (block, side) = (BlockId(id.0), side(at, cut));
+                found.push(ReceiverOutcome { block, side, next: None, reached: (site, None) });
             }
         }
     }

@@ -12,7 +12,7 @@
 
 use super::graph::{CallEdge, CallGraph};
 use super::hash::FixedMap;
-use super::share::Invalid;
+use super::share::{Invalid, Share};
 use crate::MethodId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -141,6 +141,11 @@ impl ContextTree {
             *weight = weight.saturating_add(node.weight);
             names.push(name);
         }
+    }
+
+    /// Keeps a share of each weight, rounded down. Contexts that reach zero stay, as those do that are only passed through.
+    pub fn decay(&mut self, keep: Share) {
+        self.nodes.iter_mut().for_each(|node| node.weight = keep.of(node.weight));
     }
 
     /// The call graph of the innermost calls: that which sampling two frames of each stack would have yielded. Stacks of

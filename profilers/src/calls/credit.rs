@@ -7,7 +7,10 @@
 //! The estimator. A path sample stands for P path executions, a call sample for C calls. If the path p was sampled c(p)
 //! times and passes the call e n(e, p) times, then e was executed about P Σ c(p) n(e, p) times, and would have got
 //! P/C Σ c(p) n(e, p) call samples: this is the weight that is added, with one rounding for each edge. The ratio P/C is
-//! * *known*, if one counted the opportunities: P = path ends / path samples, C = calls / call samples; or
+//! * *known*, if one counted the opportunities: P = path ends / path samples, C = calls / call samples; or if both samplers
+//!   have windows, so many samples after each tick: a window of S paths stands for a tick, and so would a window of T
+//!   calls if these had prologues. Then P/C is T/S times the samples of paths that pass inlined calls, by the inlined calls
+//!   that they pass. It is the only ratio where nothing that is hot is called any more; or
 //! * *estimated* from the calls on sampled paths that were not inlined, which are sampled in both ways: the ratio of their
 //!   call samples to their Σ c(p) n(e, p), all of them together. It comes out too large if these calls are also
 //!   executed by code whose paths are not sampled.

@@ -235,14 +235,21 @@ impl AgeingCallGraph {
     }
 
     /// Adds weight to an edge; a decay is due with the weight that completes the period, and is done after it is added.
-    /// O(1), and at the end of a period O(edges).
-    pub fn add(&mut self, edge: CallEdge, weight: u64) {
+    /// True if it was: what ages with the graph is to be decayed as well. O(1), and at the end of a period O(edges).
+    pub fn add(&mut self, edge: CallEdge, weight: u64) -> bool {
         self.graph.add(edge, weight);
+        self.pass(weight)
+    }
+
+    /// Lets weight pass that counts for the period and is kept elsewhere. True if the graph was decayed.
+    pub fn pass(&mut self, weight: u64) -> bool {
         self.since = self.since.saturating_add(weight);
-        if self.since >= self.period {
+        let is_due = self.since >= self.period;
+        if is_due {
             self.since = 0;
             self.graph.decay(self.keep);
         }
+        is_due
     }
 
     /// The graph as it is now.

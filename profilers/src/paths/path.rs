@@ -29,6 +29,15 @@ pub enum End {
     Open,
 }
 
+/// On which side of the place at which paths are cut something in a block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// In front of the yieldpoint of a cut block.
+    Before,
+    /// Behind it; also all that is in other blocks.
+    Behind,
+}
+
 /// A path through a method.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Path {
@@ -54,6 +63,17 @@ impl Path {
     pub(super) fn starting(begin: Begin, block: BlockId) -> Self {
         let (edges, branches) = (Vec::new(), Vec::new());
         Self { begin, blocks: vec![block], edges, branches, branch_count: 0, end: End::Open }
+    }
+
+    /// Does it run through that side of its block at an index: of the first one not through what is before the yieldpoint
+    /// at which it begins, of the last one not through what is behind that at which it ends. So what is executed in
+    /// a cut block is on one of two paths, though both have the block.
+    #[must_use]
+    pub fn passes(&self, index: usize, side: Side) -> bool {
+        match side {
+            Side::Before => index > 0 || !matches!(self.begin, Begin::Cut(_)),
+            Side::Behind => index + 1 < self.blocks.len() || !matches!(self.end, End::Cut(_)),
+        }
     }
 
     /// Takes one more edge.

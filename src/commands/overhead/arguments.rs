@@ -163,16 +163,16 @@ impl OverheadArguments {
                 "--replay says what is compiled, and in --whole-runs each machine finds that out: leave one of them out",
             ));
         }
-        if machine.inline.needs_samples() || self.base_inline().needs_samples() {
-            return Err(Stop::usage(
-                "--inline-profile cbs samples while the program runs, and here code is compiled before the program begins: \
-                 use cbs=FILE",
-            ));
+        if let Some(graph) = machine.inline.sampled().or(self.base_inline().sampled()) {
+            return Err(Stop::usage(format_args!(
+                "--inline-profile {graph} samples while the program runs, and here code is compiled before the program begins: \
+                 use {graph}=FILE",
+            )));
         }
-        if self.vs_method_order == Some(GraphSource::Cbs) {
-            return Err(Stop::usage(
-                "--vs-method-order cbs would sample calls in the machine that others are compared with: use cbs=FILE",
-            ));
+        if let Some(graph) = self.vs_method_order.as_ref().filter(|graph| graph.is_sampled()) {
+            return Err(Stop::usage(format_args!(
+                "--vs-method-order {graph} would sample calls in the machine that others are compared with: use {graph}=FILE",
+            )));
         }
         let code = self.vs_layout.is_some()
             || self.vs_inline.is_some()

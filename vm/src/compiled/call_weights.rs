@@ -108,12 +108,23 @@ impl GivenCalls {
             }
             Counted::Sampled => (sampled(), "it has no sampled calls: they are sampled with --profile cbs"),
         };
+        Ok(GivenCalls::of_records(file, records.ok_or(lacks)?))
+    }
+
+    /// Those that `cbs` saw in a file that was checked, with credit for inlined ones. `Err` says what it lacks.
+    pub fn credited(file: &ProfileFile) -> Result<GivenCalls, String> {
+        let credited = file.calls.credited.as_ref().ok_or(
+            "it has no credit for inlined calls: that is given by --profile pep and --profile cbs:credit=paths",
+        )?;
+        Ok(GivenCalls::of_records(file, &credited.calls))
+    }
+
+    fn of_records(file: &ProfileFile, records: &[CallRecord]) -> GivenCalls {
         let edge = |call: &CallRecord| {
             let (caller, callee) = (MethodId(call.site.method), MethodId(call.callee));
             (CallEdge::new(caller, call.site.position, callee), call.count)
         };
-        let graph = records.ok_or(lacks)?.iter().map(edge).collect();
-        Ok(GivenCalls::new(file.program.fingerprint.clone(), graph))
+        GivenCalls::new(file.program.fingerprint.clone(), records.iter().map(edge).collect())
     }
 
     /// Calls of a program.
@@ -175,15 +186,15 @@ impl OneTimeCalls {
     }
 }
 
-/// The call graph that `cbs` has sampled, kept until it has considerably more samples: with credit for inlined calls it takes a while
-/// to be put together.
+/// The call graph that `cbs` has sampled, kept until there are considerably more samples, of calls or of paths that give credit: it takes
+/// a while to be put together.
 #[derive(Default)]
 pub(crate) struct SampledCallWeights(RefCell<Option<(u64, Arc<CallWeights>)>>);
 
 impl SampledCallWeights {
     /// The graph as it is now, or was an eighth of the samples ago.
     pub fn get(&self, profiling: &Profiling) -> Arc<CallWeights> {
-        let samples = profiling.call_samples();
+        let samples = profiling.samples_of_calls();
         let mut kept = self.0.borrow_mut();
         match &*kept {
             Some((then, weights)) if samples <= then + then / 8 => weights.clone(),

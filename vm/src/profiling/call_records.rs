@@ -1,7 +1,8 @@
 //! Calls in the file of a profile: each with the place of its site, so that a reader needs no other table than that of methods.
 
-use super::calls::{CreditedCalls, SampledCalls};
+use super::calls::SampledCalls;
 use super::collect::{Collected, FoundCalls};
+use super::credit::CreditedCalls;
 use super::file::PlaceRecord;
 use super::listeners::HeardCalls;
 use super::moments::CallMoment;

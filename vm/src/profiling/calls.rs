@@ -5,6 +5,7 @@
 //! | exact counts, samples | here |
 //! | bursts | [`super::listeners`] |
 //! | inline caches | [`super::caches`] |
+//! | credit for inlined ones | [`super::credit`] |
 //!
 //! *Exact* counts (`calls`) are kept where the call is: in the interpreter, which leaves to its slow path for each call while
 //! calls are counted ([`Machinery::tell_stack_limit`]); in compiled code by a counter for each direct call and each inlined one, and
@@ -17,19 +18,17 @@
 //! A call between tiers is one opportunity, not two: the interpreter leaves it to the prologue of the code that it enters.
 
 use super::call_tally::MadeCalls;
+use super::credit::{CreditedCalls, PassedCalls};
+use super::instrument::BlockCall;
 use super::spec::{CallsAt, CbsOptions, IcacheOptions, ProfileOptions};
 use super::state::Profiling;
 use super::tally::Counted;
 use crate::vm::Machinery;
 use holloway_bytecode::{ClassId, FunctionId, Op, Program, code};
-use holloway_profilers::calls::{
-    AgeingCallGraph, CallEdge, CallGraph, ContextTree, Credit, Frame, PassedCall, SampledPath, Scale, Share,
-    credit,
-};
+use holloway_profilers::calls::{AgeingCallGraph, CallEdge, CallGraph, ContextTree, Frame, Share};
 use holloway_profilers::schedule::{Counts, Kinds};
 use holloway_profilers::stream::PathCount;
-use holloway_profilers::{BlockId, MethodId};
-use std::collections::BTreeMap;
+use holloway_profilers::{MethodId, PathNumber, VersionId};
 
 /// What `cbs` found.
 #[derive(Clone, Debug)]
@@ -44,15 +43,6 @@ pub struct SampledCalls {
     pub roots: u64,
 }
 
-/// A call graph in which inlined calls have the weight that sampled paths give them.
-#[derive(Clone, Debug)]
-pub struct CreditedCalls {
-    /// The calls, in samples.
-    pub graph: CallGraph,
-    /// What was credited.
-    pub credit: Credit,
-}
-
 /// The sampler.
 pub(super) struct CallSampler {
     options: CbsOptions,
@@ -60,8 +50,10 @@ pub(super) struct CallSampler {
     /// The calls since somebody asked, if anybody does: they do not age.
     recent: Option<CallGraph>,
     contexts: Option<ContextTree>,
+    /// The calls that sampled paths pass, if inlined ones get credit by them.
+    passed: Option<PassedCalls>,
     roots: u64,
-    /// Samples of calls.
+    /// Samples of calls, and of paths that pass some.
     taken: u64,
     /// The frames of a sample, the innermost first.
     frames: Vec<Frame>,
@@ -70,6 +62,21 @@ pub(super) struct CallSampler {
 enum Graph {
     Kept(CallGraph),
     Ageing(AgeingCallGraph),
+}
+
+impl Graph {
+    /// Takes the sample of a call, or one of a path that passes some. True if this was the last for which older ones count in full.
+    fn sample(&mut self, call: Option<CallEdge>) -> bool {
+        match (self, call) {
+            (Graph::Kept(graph), Some(edge)) => {
+                graph.add(edge, 1);
+                false
+            }
+            (Graph::Kept(_), None) => false,
+            (Graph::Ageing(graph), Some(edge)) => graph.add(edge, 1),
+            (Graph::Ageing(graph), None) => graph.pass(1),
+        }
+    }
 }
 
 impl CallSampler {
@@ -83,7 +90,9 @@ impl CallSampler {
         };
         // A context of depth 1 is a call: two frames.
         let contexts = (options.depth != 1).then(|| options.no_contexts());
-        Ok(CallSampler { options, graph, recent: None, contexts, roots: 0, taken: 0, frames: Vec::new() })
+        let passed = options.credit.then(PassedCalls::default);
+        let (recent, roots, taken, frames) = (None, 0, 0, Vec::new());
+        Ok(CallSampler { options, graph, recent, contexts, passed, roots, taken, frames })
     }
 
     /// Frames to look at.
@@ -100,12 +109,7 @@ impl CallSampler {
             [callee, caller, ..] => Some(CallEdge::new(caller.method, caller.position, callee.method)),
             _ => None,
         };
-        self.taken += u64::from(edge.is_some());
-        match (edge, &mut self.graph) {
-            (Some(edge), Graph::Kept(graph)) => graph.add(edge, 1),
-            (Some(edge), Graph::Ageing(graph)) => graph.add(edge, 1),
-            (None, _) => self.roots += 1,
-        }
+        self.roots += u64::from(edge.is_none());
         if let (Some(edge), Some(recent)) = (edge, &mut self.recent) {
             recent.add(edge, 1);
         }
@@ -114,10 +118,37 @@ impl CallSampler {
             self.frames.reverse();
             contexts.add(&self.frames, 1);
         }
-        let Some(own) = own else { return };
-        own.sample(edge);
-        if edge.is_some() && self.contexts.is_some() {
-            own.contexts(|| self.options.no_contexts()).add(&self.frames, 1);
+        if let Some(own) = own {
+            own.sample(edge);
+            if edge.is_some() && self.contexts.is_some() {
+                own.contexts(|| self.options.no_contexts()).add(&self.frames, 1);
+            }
+        }
+        if edge.is_some() {
+            self.count(edge);
+        }
+    }
+
+    /// Takes the sample of a path; `look` says which calls a new one passes.
+    pub fn record_path(
+        &mut self,
+        version: VersionId,
+        path: PathNumber,
+        look: impl FnOnce() -> Vec<BlockCall>,
+    ) {
+        let passes = self.passed.as_mut().is_some_and(|passed| passed.record(version, path, look));
+        if passes {
+            self.count(None);
+        }
+    }
+
+    /// Counts a sample, of this call or of a path that passes some. All that is old ages together, or what is inlined would seem to
+    /// become ever more frequent.
+    fn count(&mut self, call: Option<CallEdge>) {
+        self.taken += 1;
+        if self.graph.sample(call) {
+            self.contexts.iter_mut().for_each(|contexts| contexts.decay(Share::HALF));
+            self.passed.iter_mut().for_each(|passed| passed.decay(Share::HALF));
         }
     }
 
@@ -221,8 +252,8 @@ impl Profiling {
         self.options.calls || self.options.icache.is_some()
     }
 
-    /// How many calls were sampled.
-    pub fn call_samples(&self) -> u64 {
+    /// How many samples tell of calls: those of calls, and with credit those of paths that pass some.
+    pub fn samples_of_calls(&self) -> u64 {
         self.sampler.as_ref().map_or(0, |sampler| sampler.taken)
     }
 
@@ -239,39 +270,10 @@ impl Profiling {
         Some(credited.unwrap_or_else(|| sampler.graph().clone()))
     }
 
-    /// The sampled calls with credit for those that are inlined, if that was asked for and there is something to compare them
-    /// with.
+    /// The sampled calls with credit for those that are inlined, if that was asked for and any were seen.
     pub(super) fn credited_calls(&self) -> Option<CreditedCalls> {
-        let sampler = self.sampler.as_ref().filter(|sampler| sampler.options.credit)?;
-        let mut graph = sampler.graph().clone();
-        let (mut paths, mut passes) = (Vec::new(), BTreeMap::new());
-        for PathCount { version, path, count } in self.samples.paths().iter() {
-            let known = self.versions.get(&version.0).and_then(|code| code.instrumented.paths.as_ref());
-            let Some((known, path)) = known.and_then(|known| Some((known, known.dag.get().decode(path)?)))
-            else {
-                continue;
-            };
-            let mut calls = Vec::new();
-            // Calls are listed in the order of their blocks.
-            let of_block = |at: BlockId| {
-                let first = known.calls.partition_point(|call| call.block < at);
-                known.calls[first..].iter().take_while(move |call| call.block == at)
-            };
-            for call in path.blocks.iter().copied().flat_map(of_block) {
-                let (times, inlined): &mut (u64, bool) = passes.entry(call.site).or_default();
-                (*times, *inlined) = (*times + count, *inlined || call.inlined);
-                let edge = call.callee.map(|callee| CallEdge { site: call.site, callee });
-                calls.extend(edge.map(|edge| PassedCall { edge, inlined: call.inlined }));
-            }
-            paths.push(SampledPath { calls, count });
-        }
-        // The sites of which nothing is inlined are seen in both ways.
-        passes.retain(|_, (_, inlined)| !*inlined);
-        let seen = graph.edges().into_iter().filter(|(edge, _)| passes.contains_key(&edge.site));
-        let numerator = seen.map(|(_, weight)| weight).sum();
-        let denominator = passes.values().map(|&(times, _)| times).sum();
-        let credit = credit(&mut graph, &paths, Scale::Known { numerator, denominator }).ok()?;
-        Some(CreditedCalls { graph, credit })
+        let (sampler, pep) = (self.sampler.as_ref()?, self.options.pep.as_ref()?);
+        sampler.passed.as_ref()?.credited(sampler.graph(), pep, &sampler.options)
     }
 
     /// Exact counts of all tiers, with what compiled code counted.
@@ -317,5 +319,70 @@ impl Machinery {
     pub(crate) fn tell_stack_limit(&mut self) {
         let limit = self.threads.current_mut().stack.limit();
         self.context.stack_limit = if self.profiling.counts_calls() { std::ptr::null_mut() } else { limit };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profiling::spec::ProfileSpec;
+    use holloway_profilers::calls::CallSite;
+    use holloway_profilers::paths::Side;
+    use holloway_profilers::{BlockId, MethodId};
+
+    fn sampler(spec: &str) -> CallSampler {
+        match spec.parse() {
+            Ok(ProfileSpec::Cbs(options)) => CallSampler::new(options).expect("a sampler"),
+            other => panic!("{spec}: {other:?}"),
+        }
+    }
+
+    fn sample_path(sampler: &mut CallSampler, number: PathNumber, calls: usize) {
+        let site = CallSite { caller: MethodId(1), position: 7 };
+        let (block, side, callee) = (BlockId(0), Side::Behind, Some(MethodId(2)));
+        let call = BlockCall { block, side, site, callee, inlined: true };
+        sampler.record_path(VersionId(0), number, || vec![call; calls]);
+    }
+
+    fn sample_call(sampler: &mut CallSampler) {
+        let frame = |method| Frame { method: MethodId(method), position: 0 };
+        sampler.frames = vec![frame(3), frame(1)];
+        sampler.record(None);
+    }
+
+    /// Where all is inlined, there are samples of paths only, and graphs that are told to compilers have to be made of them.
+    #[test]
+    fn samples_of_paths_tell_of_the_calls_that_they_pass() {
+        let mut sampler = sampler("cbs:credit=paths");
+        for _ in 0..3 {
+            sample_path(&mut sampler, 0, 2);
+            sample_path(&mut sampler, 1, 0);
+        }
+        sample_call(&mut sampler);
+        assert_eq!((sampler.taken, sampler.graph().total()), (4, 1));
+    }
+
+    #[test]
+    fn samples_of_paths_age_with_those_of_calls() {
+        let mut sampler = sampler("cbs:credit=paths,decay=4,depth=all");
+        let contexts = |sampler: &CallSampler| sampler.contexts.as_ref().map_or(0, ContextTree::total);
+        sample_call(&mut sampler);
+        sample_call(&mut sampler);
+        sample_path(&mut sampler, 0, 1);
+        assert_eq!((sampler.graph().total(), contexts(&sampler)), (2, 2));
+        sample_path(&mut sampler, 0, 1);
+        assert_eq!((sampler.graph().total(), contexts(&sampler)), (1, 1));
+        let Ok(ProfileSpec::Pep(pep)) = "pep".parse() else { panic!("a profiler") };
+        let credited = |sampler: &CallSampler| {
+            let passed = sampler.passed.as_ref().expect("there is credit");
+            passed.credited(sampler.graph(), &pep, &sampler.options).map(|credited| credited.credit)
+        };
+        // By windows of 16 and 64: one sample of a path is left of two, and it passes one call.
+        assert_eq!(credited(&sampler).map(|credit| credit.scale), Some((16, 64)));
+        for _ in 0..4 {
+            sample_path(&mut sampler, 1, 0);
+            sample_call(&mut sampler);
+        }
+        assert!(credited(&sampler).is_none(), "{:?}", credited(&sampler));
     }
 }

@@ -1,6 +1,7 @@
 //! What the profilers found, as values: read while the machine does not run.
 
-use super::calls::{CreditedCalls, SampledCalls};
+use super::calls::SampledCalls;
+use super::credit::CreditedCalls;
 use super::listeners::HeardCalls;
 use super::moments::CallMoment;
 use super::recorder::{CollectedSubpaths, CollectedTraces, Moved, Recorder, edge_counts};

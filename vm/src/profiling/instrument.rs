@@ -8,7 +8,7 @@ use holloway_bytecode::FunctionId;
 use holloway_profilers::calls::{CallEdge, CallSite};
 use holloway_profilers::edges::SparseCounters;
 use holloway_profilers::kblpp::K;
-use holloway_profilers::paths::{LateDag, Placement};
+use holloway_profilers::paths::{LateDag, Path, Placement, Side};
 use holloway_profilers::windows::WindowNumbers;
 use holloway_profilers::{BlockId, BranchArm, Edge, MethodId, PathNumber};
 
@@ -206,6 +206,8 @@ pub struct ReceiverTable {
 pub struct BlockCall {
     /// The block.
     pub block: BlockId,
+    /// On which side of the yieldpoint at which paths end there.
+    pub side: Side,
     /// The source's call.
     pub site: CallSite,
     /// What is called; nothing if that is found in a table.
@@ -227,6 +229,19 @@ pub struct VersionEdges {
     pub blocks: u32,
     /// Whose outcome the edges are. The same outcome may be there several times.
     pub arms: Vec<(Edge, BranchArm)>,
+}
+
+impl VersionPaths {
+    /// The calls that a path passes, if it was asked for them, each as often as the path executes it.
+    pub(super) fn passed(&self, path: &Path) -> impl Iterator<Item = BlockCall> {
+        let blocks = path.blocks.iter().enumerate();
+        blocks.flat_map(move |(index, &block)| {
+            // They are listed in the order of their blocks.
+            let first = self.calls.partition_point(|call| call.block < block);
+            let here = self.calls[first..].iter().take_while(move |call| call.block == block);
+            here.filter(move |call| path.passes(index, call.side)).copied()
+        })
+    }
 }
 
 /// The paths of a piece of code.

@@ -8,11 +8,13 @@
 //! | `threads` | which of them the running thread counts in |
 //! | `spec` | what is asked for |
 //! | `calls` | calls, exact and sampled |
+//! | `credit` | credit for inlined calls by sampled paths |
 //! | `listeners` | calls of methods that were just optimized |
 //! | `caches` | calls in inline caches |
 //! | `call_tally` | calls as one green thread made them |
 //! | `moments` | estimates of calls as they were while the program ran |
 //! | `state` | the profilers at work: ends of paths, yieldpoints |
+//! | `steps` | what sampled paths did, by steps |
 //! | `seen` | in which activations sampled numbers of paths are right |
 //! | `trace` | for tests: every step of compiled code |
 //! | [`native`] | branch traces of compiled code, from what the processor remembers |
@@ -28,6 +30,7 @@ mod call_tally;
 mod calls;
 mod collect;
 mod counters;
+mod credit;
 pub mod file;
 mod instrument;
 mod listeners;
@@ -38,6 +41,7 @@ mod recorder;
 mod seen;
 mod spec;
 mod state;
+mod steps;
 mod tally;
 mod threads;
 mod trace;
@@ -50,10 +54,11 @@ pub use call_records::{
 };
 pub use call_tally::CountedCalls;
 pub(crate) use calls::count_interpreted;
-pub use calls::{CreditedCalls, SampledCalls, receiver_key, target};
+pub use calls::{SampledCalls, receiver_key, target};
 pub use collect::{Collected, CollectedVersion, FoundCalls, Iterated, Looks, Sampled, Windowed};
 pub(crate) use collect::{collect, looks};
 pub use counters::CounterNumbers;
+pub use credit::CreditedCalls;
 pub use instrument::{
     BlockCall, BlockInstrumentation, CacheInstrumentation, Instrumentation, Instrumented, MOST_IN_ARRAY,
     PathInstrumentation, PathTableCells, ReceiverTable, Roots, Storage, TableKind, VersionCalls,

@@ -2,9 +2,11 @@
 //! branches went, and which methods calls through tables reached. A path passes the test for which a method was inlined on the way
 //! on which it holds, or the call that is left for others.
 
+use super::steps::SampledSteps;
 use holloway_profilers::calls::CallSite;
 use holloway_profilers::edges::EdgeProfile;
-use holloway_profilers::{BlockId, BranchArm, MethodId, PathNumber, VersionId};
+use holloway_profilers::paths::{Path, Side};
+use holloway_profilers::{BlockId, BranchArm, MethodId};
 use std::collections::BTreeMap;
 
 /// What a call through a table reached: a method that is inlined behind a test, or something else by a real call.
@@ -15,6 +17,8 @@ pub type Reached = (CallSite, Option<MethodId>);
 pub struct ReceiverOutcome {
     /// The block that tests, or that calls.
     pub block: BlockId,
+    /// On which side of the yieldpoint at which paths end there.
+    pub side: Side,
     /// Where control goes if the test holds; nothing for a call.
     pub next: Option<BlockId>,
     /// What is reached then.
@@ -22,11 +26,11 @@ pub struct ReceiverOutcome {
 }
 
 /// What the blocks of a path tell.
-pub fn on_path(outcomes: &[ReceiverOutcome], blocks: &[BlockId]) -> Vec<Reached> {
+pub fn on_path(outcomes: &[ReceiverOutcome], path: &Path) -> Vec<Reached> {
     let mut found = Vec::new();
-    for (at, block) in blocks.iter().enumerate() {
-        let after = blocks.get(at + 1);
-        let here = outcomes.iter().filter(|outcome| outcome.block == *block);
+    for (at, block) in path.blocks.iter().enumerate() {
+        let after = path.blocks.get(at + 1);
+        let here = outcomes.iter().filter(|outcome| outcome.block == *block && path.passes(at, outcome.side));
         found.extend(
             here.filter(|o| o.next.is_none_or(|next| after == Some(&next))).map(|outcome| outcome.reached),
         );
@@ -97,51 +101,18 @@ pub enum Step {
     Reaches(Reached),
 }
 
-/// Counts what sampled paths do. A path is looked at when it is sampled for the first time.
-#[derive(Default)]
-pub(crate) struct RecentSamples {
-    paths: BTreeMap<(VersionId, PathNumber), Box<[u32]>>,
-    numbers: BTreeMap<Step, u32>,
-    /// By number, the step and how often it was seen.
-    counts: Vec<(Step, u64)>,
-    /// The steps that were seen at all.
-    seen: Vec<u32>,
-}
+/// What sampled paths do.
+pub(super) type RecentSamples = SampledSteps<Step>;
 
 impl RecentSamples {
-    /// Takes a sample; `look` says what a new path does.
-    pub fn record(&mut self, version: VersionId, path: PathNumber, look: impl FnOnce() -> Vec<Step>) {
-        let RecentSamples { paths, numbers, counts, seen } = self;
-        let of_path = paths.entry((version, path)).or_insert_with(|| {
-            let number = |step| {
-                *numbers.entry(step).or_insert_with(|| {
-                    counts.push((step, 0));
-                    counts.len() as u32 - 1
-                })
-            };
-            look().into_iter().map(number).collect()
-        });
-        for &number in of_path.iter() {
-            let count = &mut counts[number as usize].1;
-            if *count == 0 {
-                seen.push(number);
-            }
-            *count += 1;
-        }
-    }
-
     /// What was counted since this was asked last.
-    pub fn take(&mut self) -> Behaviour {
+    pub fn behaviour(&mut self) -> Behaviour {
         let mut behaviour = Behaviour::default();
-        // In the order in which they became known, so that equal samples give equal values.
-        self.seen.sort_unstable();
-        for number in self.seen.drain(..) {
-            let (step, count) = &mut self.counts[number as usize];
-            match *step {
-                Step::Goes(outcome) => behaviour.edges.add(outcome, *count),
-                Step::Reaches(reached) => behaviour.receivers.add(reached, *count),
+        for (step, count) in self.take() {
+            match step {
+                Step::Goes(outcome) => behaviour.edges.add(outcome, count),
+                Step::Reaches(reached) => behaviour.receivers.add(reached, count),
             }
-            *count = 0;
         }
         behaviour
     }
@@ -150,7 +121,8 @@ impl RecentSamples {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use holloway_profilers::{Arm, BranchId};
+    use holloway_profilers::paths::{Begin, End};
+    use holloway_profilers::{Arm, BranchId, PathNumber, VersionId};
 
     fn site(position: u32) -> CallSite {
         CallSite { caller: MethodId(1), position }
@@ -162,6 +134,7 @@ mod tests {
         let reached = |position: u32, method: Option<u32>| (site(position), method.map(MethodId));
         let outcome = |at: usize, next: Option<usize>, reached| ReceiverOutcome {
             block: block(at),
+            side: Side::Behind,
             next: next.map(block),
             reached,
         };
@@ -170,13 +143,26 @@ mod tests {
             outcome(3, Some(4), reached(7, Some(11))),
             outcome(5, None, reached(7, None)),
         ];
-        let told = |blocks: &[usize]| {
-            on_path(&outcomes, &blocks.iter().map(|&number| block(number)).collect::<Vec<_>>())
+        let path = |begin, blocks: &[usize], end| Path {
+            begin,
+            blocks: blocks.iter().map(|&number| block(number)).collect(),
+            edges: Vec::new(),
+            branches: Vec::new(),
+            branch_count: 0,
+            end,
         };
+        let told = |blocks: &[usize]| on_path(&outcomes, &path(Begin::Method, blocks, End::Exit(block(6))));
         assert_eq!(told(&[0, 1, 2, 6]), [reached(7, Some(10))]);
         assert_eq!(told(&[1, 3, 4, 6]), [reached(7, Some(11))]);
         assert_eq!(told(&[1, 3, 5, 6]), [reached(7, None)]);
         assert_eq!(told(&[6, 1]), []);
+        // A round of a loop that calls in the block of its yieldpoint, on either side of that.
+        let latch = [Side::Before, Side::Behind]
+            .map(|side| ReceiverOutcome { side, ..outcome(5, None, reached(8, None)) });
+        let round = path(Begin::Cut(block(5)), &[5, 5], End::Cut(block(5)));
+        for outcome in latch {
+            assert_eq!(on_path(&[outcome], &round), [reached(8, None)]);
+        }
         let goes = |arm: u8| {
             let branch = BranchId { method: MethodId(1), position: 3 };
             BranchArm { branch, arm: Arm::new(arm as usize) }
@@ -189,14 +175,14 @@ mod tests {
                 reached.chain([Step::Goes(goes(arm))]).collect()
             });
         }
-        let mut behaviour = sampled.take();
+        let mut behaviour = sampled.behaviour();
         assert_eq!(behaviour.receivers.at(site(7)), [(Some(MethodId(10)), 3), (None, 1)]);
         assert_eq!(
             (behaviour.receivers.executions(site(7)), behaviour.receivers.executions(site(8))),
             (4, 0)
         );
         assert_eq!(behaviour.edges.arms(goes(0).branch), [3, 1]);
-        assert_eq!(sampled.take(), Behaviour::default());
+        assert_eq!(sampled.behaviour(), Behaviour::default());
         behaviour.merge(&behaviour.clone());
         assert_eq!(behaviour.receivers.at(site(7)), [(Some(MethodId(10)), 6), (None, 2)]);
         assert_eq!(behaviour.edges.arms(goes(0).branch), [6, 2]);

@@ -299,7 +299,7 @@ impl Profiling {
 
     /// What the program did since this was asked last, if that is of interest.
     pub fn take_recent(&mut self) -> Behaviour {
-        self.recent.as_mut().map(RecentSamples::take).unwrap_or_default()
+        self.recent.as_mut().map(RecentSamples::behaviour).unwrap_or_default()
     }
 
     /// From now on, it is of interest.
@@ -359,8 +359,15 @@ impl Profiling {
                 else {
                     return Vec::new();
                 };
-                let reached = on_path(&paths.receivers, &path.blocks).into_iter().map(Step::Reaches);
+                let reached = on_path(&paths.receivers, &path).into_iter().map(Step::Reaches);
                 path.branches.into_iter().map(Step::Goes).chain(reached).collect()
+            });
+        }
+        if let Some(sampler) = &mut self.sampler {
+            sampler.record_path(version, path, || {
+                let paths = paths_of(&self.versions, version);
+                let decoded = paths.and_then(|paths| Some((paths, paths.dag.get().decode(path)?)));
+                decoded.map_or_else(Vec::new, |(paths, path)| paths.passed(&path).collect())
             });
         }
         if self.per_thread() {

@@ -359,7 +359,8 @@ impl Profiling {
                 else {
                     return Vec::new();
                 };
-                let reached = on_path(&paths.receivers, &path.blocks).into_iter().map(Step::Reaches);
+                let reached = on_path(&paths.receivers, &path.blocks, &path.edges);
+                let reached = reached.into_iter().map(Step::Reaches);
                 path.branches.into_iter().map(Step::Goes).chain(reached).collect()
             });
         }

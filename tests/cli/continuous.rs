@@ -109,6 +109,60 @@ fn code_follows_receivers() {
     }
 }
 
+/// Of two classes the receivers alternate all the time, beside a branch that follows phases. (Methods that only compute a value would
+/// become a selection without a test.)
+const PAIR: &str = "\
+interface Shape { fn grow(n: Int) }
+class Square : Shape {
+    var side: Int = 0
+    fn grow(n: Int) { this.side = (this.side + n) % 1009 }
+}
+class Circle : Shape {
+    var radius: Int = 0
+    fn grow(n: Int) { this.radius = (this.radius * 3 + n) % 1013 }
+}
+
+fn step(n: Int, turn: Int) -> Int {
+    if n % 8 < turn { n * 3 % 1009 } else { (n + 7) % 1013 }
+}
+
+fn work(shapes: List<Shape>, turn: Int) -> Int {
+    var n = 1
+    for s in shapes {
+        n = step(n, turn)
+        s.grow(n)
+    }
+    n
+}
+
+fn main() {
+    let shapes = List<Shape>()
+    for i in 0..100 { shapes.add(if i % 2 == 0 { Square() } else { Circle() }) }
+    var sum = 0
+    for phase in 0..4 {
+        let turn = if phase % 2 == 0 { 7 } else { 1 }
+        for i in 0..4000 { sum += work(shapes, turn) }
+    }
+    println(sum.toString())
+}
+";
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn the_receivers_that_no_test_is_for_are_seen() {
+    let program = crate::process::file(&folder("continuous_pair"), "pair.hol", PAIR);
+    let flags = ["--sync-compile", "--timer", "virtual:1009", "--stats", "--log", "compile,inline,deopt"];
+    let seen = holloway(&[&["run", &program, "--continuous"], &flags[..]].concat());
+    assert_eq!(seen.code, Some(0), "{}", seen.err);
+    assert!(remade(&seen) >= 4, "{}", seen.err);
+    assert!(seen.err.contains("the branch at step"), "{}", seen.err);
+    let sites =
+        || seen.err.lines().filter(|line| line.starts_with("inline: work@") && line.contains(".grow"));
+    assert!(sites().count() >= 4, "{}", seen.err);
+    assert!(sites().all(|line| line.contains("Square.grow") && line.contains("Circle.grow")), "{}", seen.err);
+    assert!(!seen.err.contains("left: receiver"), "{}", seen.err);
+}
+
 #[test]
 fn what_changes_faster_than_code_can_follow_is_left_alone() {
     let seen = run("continuous_fast", 400, 1_000, &["--continuous"]);

@@ -229,6 +229,21 @@ fn call_graphs_turn_on_the_profilers_that_they_need() {
 }
 
 #[test]
+#[cfg(target_arch = "x86_64")]
+fn what_is_left_too_often_is_called() {
+    let folder = folder("inline-left");
+    let program = file(&folder, "program.hol", PROGRAM.replace("0..200 ", "0..20000 "));
+    let flags = ["--inline", "new", "--guard-else", "leave", "--sync-compile", "--timer", "virtual:1000"];
+    let run = holloway(&[&["run", &*program, "--stats=json"], &flags[..]].concat());
+    assert_eq!((run.code, &*run.out), (Some(0), "175260000\n"), "{}", run.err);
+    let json: Value = serde_json::from_str(&run.err).expect("one JSON object");
+    // For ever three times each piece of code for the site: they were 2216, and 738 pieces.
+    let (left, thrown_away) = (&json["exits"]["receiver"], &json["invalidations"]);
+    assert!(left.as_u64().is_some_and(|count| (1..=12).contains(&count)), "{left}");
+    assert!(thrown_away.as_u64().is_some_and(|count| count <= 6), "{thrown_away}");
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     let (program, profile) = measured("inline-refused");
     let (exact, pep) = (format!("exact={profile}"), format!("pep={profile}"));

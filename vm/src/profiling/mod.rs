@@ -68,7 +68,7 @@ pub use listeners::HeardCalls;
 pub(crate) use listeners::heard;
 pub use moments::CallMoment;
 pub(crate) use moments::tick;
-pub use recent::{Behaviour, Reached, ReceiverOutcome, ReceiverWindow};
+pub use recent::{Behaviour, Reached, ReceiverOutcome, ReceiverWindow, Through};
 pub use recorder::{
     BlockPlace, CollectedSubpaths, CollectedTraces, Moved, SampledSubpaths, TraceMoment, TraceReader,
     region_graphs,

@@ -1,41 +1,44 @@
 //! What the program did of late, as sampled paths tell, for code that follows the program ([`crate::adaptive::watcher`]): which way
-//! branches went, and which methods calls through tables reached. A path passes the test for which a method was inlined on the way
-//! on which it holds, or the call that is left for others.
+//! branches went, and which methods calls through tables reached. Paths go ways from a test of the receiver to what is inlined there, or pass
+//! the check or the call for what no test is for.
 
 use super::steps::SampledSteps;
 use holloway_profilers::calls::CallSite;
 use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::paths::{Path, Side};
-use holloway_profilers::{BlockId, BranchArm, MethodId};
+use holloway_profilers::{BlockId, BranchArm, Edge, MethodId};
 use std::collections::BTreeMap;
 
-/// What a call through a table reached: a method that is inlined behind a test, or something else by a real call.
+/// What a call through a table reached: a method that is inlined there, or something else by a real call.
 pub type Reached = (CallSite, Option<MethodId>);
 
 /// Where a path of a piece of code tells what a call reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReceiverOutcome {
-    /// The block that tests, or that calls.
-    pub block: BlockId,
-    /// On which side of the yieldpoint at which paths end there.
-    pub side: Side,
-    /// Where control goes if the test holds; nothing for a call.
-    pub next: Option<BlockId>,
+    /// What the path goes through then.
+    pub through: Through,
     /// What is reached then.
     pub reached: Reached,
 }
 
-/// What the blocks of a path tell.
+/// A part of a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Through {
+    /// The block that checks or calls, and on which side of the yieldpoint at which paths end there.
+    Block(BlockId, Side),
+    /// A way from the block that tests. Both may lead to the same block.
+    Edge(Edge),
+}
+
+/// What the blocks and edges of a path tell.
 pub fn on_path(outcomes: &[ReceiverOutcome], path: &Path) -> Vec<Reached> {
-    let mut found = Vec::new();
-    for (at, block) in path.blocks.iter().enumerate() {
-        let after = path.blocks.get(at + 1);
-        let here = outcomes.iter().filter(|outcome| outcome.block == *block && path.passes(at, outcome.side));
-        found.extend(
-            here.filter(|o| o.next.is_none_or(|next| after == Some(&next))).map(|outcome| outcome.reached),
-        );
-    }
-    found
+    let blocks = path.blocks.iter().enumerate().flat_map(|(at, &block)| {
+        let sides = [Side::Before, Side::Behind].into_iter().filter(move |&side| path.passes(at, side));
+        sides.map(move |side| Through::Block(block, side))
+    });
+    let parts = blocks.chain(path.edges.iter().map(|&edge| Through::Edge(edge)));
+    let told = parts.flat_map(|part| outcomes.iter().filter(move |outcome| outcome.through == part));
+    told.map(|outcome| outcome.reached).collect()
 }
 
 /// What was reached from each site, how often.
@@ -130,38 +133,43 @@ mod tests {
 
     #[test]
     fn a_path_tells_what_its_tests_found() {
-        let block = BlockId::new;
         let reached = |position: u32, method: Option<u32>| (site(position), method.map(MethodId));
-        let outcome = |at: usize, next: Option<usize>, reached| ReceiverOutcome {
-            block: block(at),
-            side: Side::Behind,
-            next: next.map(block),
+        let edge = |from: usize, arm: usize| Edge { from: BlockId::new(from), arm: Arm::new(arm) };
+        let way = |from, arm, reached| ReceiverOutcome { through: Through::Edge(edge(from, arm)), reached };
+        let in_block = |number: usize, side, reached| ReceiverOutcome {
+            through: Through::Block(BlockId::new(number), side),
             reached,
         };
+        let call = in_block(5, Side::Behind, reached(7, None));
+        // Where the test in block 6 fails there is only one method left.
         let outcomes = [
-            outcome(1, Some(2), reached(7, Some(10))),
-            outcome(3, Some(4), reached(7, Some(11))),
-            outcome(5, None, reached(7, None)),
+            way(1, 0, reached(7, Some(10))),
+            way(3, 0, reached(7, Some(11))),
+            call,
+            way(6, 0, reached(8, Some(10))),
+            way(6, 1, reached(8, Some(12))),
         ];
-        let path = |begin, blocks: &[usize], end| Path {
+        let path = |begin, blocks: &[usize], edges: &[(usize, usize)], end| Path {
             begin,
-            blocks: blocks.iter().map(|&number| block(number)).collect(),
-            edges: Vec::new(),
+            blocks: blocks.iter().map(|&number| BlockId::new(number)).collect(),
+            edges: edges.iter().map(|&(from, arm)| edge(from, arm)).collect(),
             branches: Vec::new(),
             branch_count: 0,
             end,
         };
-        let told = |blocks: &[usize]| on_path(&outcomes, &path(Begin::Method, blocks, End::Exit(block(6))));
-        assert_eq!(told(&[0, 1, 2, 6]), [reached(7, Some(10))]);
-        assert_eq!(told(&[1, 3, 4, 6]), [reached(7, Some(11))]);
-        assert_eq!(told(&[1, 3, 5, 6]), [reached(7, None)]);
-        assert_eq!(told(&[6, 1]), []);
+        let told = |blocks: &[usize], edges: &[(usize, usize)]| {
+            on_path(&outcomes, &path(Begin::Method, blocks, edges, End::Exit(BlockId(9))))
+        };
+        assert_eq!(told(&[0, 1, 2, 9], &[(0, 0), (1, 0), (2, 0)]), [reached(7, Some(10))]);
+        assert_eq!(told(&[1, 3, 4, 9], &[(1, 1), (3, 0), (4, 0)]), [reached(7, Some(11))]);
+        assert_eq!(told(&[1, 3, 5, 9], &[(1, 1), (3, 1), (5, 0)]), [reached(7, None)]);
+        assert_eq!(told(&[9, 6], &[(9, 0), (6, 0)]), [reached(8, Some(10))]);
+        assert_eq!(told(&[9, 6], &[(9, 0), (6, 1)]), [reached(8, Some(12))]);
+        assert_eq!(told(&[9, 1], &[(9, 0)]), []);
         // A round of a loop that calls in the block of its yieldpoint, on either side of that.
-        let latch = [Side::Before, Side::Behind]
-            .map(|side| ReceiverOutcome { side, ..outcome(5, None, reached(8, None)) });
-        let round = path(Begin::Cut(block(5)), &[5, 5], End::Cut(block(5)));
-        for outcome in latch {
-            assert_eq!(on_path(&[outcome], &round), [reached(8, None)]);
+        let round = path(Begin::Cut(BlockId(5)), &[5, 5], &[(5, 0)], End::Cut(BlockId(5)));
+        for side in [Side::Before, Side::Behind] {
+            assert_eq!(on_path(&[in_block(5, side, reached(8, None))], &round), [reached(8, None)]);
         }
         let goes = |arm: u8| {
             let branch = BranchId { method: MethodId(1), position: 3 };
@@ -169,9 +177,11 @@ mod tests {
         };
         let mut sampled = RecentSamples::default();
         for path in [3, 4, 3, 3] {
-            let (blocks, arm): (&[usize], u8) = if path == 3 { (&[1, 2], 0) } else { (&[1, 3, 5], 1) };
+            let arm = u8::from(path != 3);
             sampled.record(VersionId(1), PathNumber::from(path as u32), || {
-                let reached = told(blocks).into_iter().map(Step::Reaches);
+                let told =
+                    if path == 3 { told(&[1, 2], &[(1, 0)]) } else { told(&[1, 3, 5], &[(1, 1), (3, 1)]) };
+                let reached = told.into_iter().map(Step::Reaches);
                 reached.chain([Step::Goes(goes(arm))]).collect()
             });
         }

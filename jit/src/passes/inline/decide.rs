@@ -234,10 +234,10 @@ impl<'a> Decider<'a> {
         };
         let otherwise = match self.judge.inlining().fallback {
             _ if all => Otherwise::Nothing,
-            Fallback::Call => Otherwise::Call,
-            Fallback::Deopt => Otherwise::Deopt,
+            // What is left too often is called from then on: code would be thrown away and made again for ever.
+            Fallback::Deopt if !failed() => Otherwise::Deopt,
             Fallback::Profile if total > 0 && left_over == 0 && !failed() => Otherwise::Deopt,
-            Fallback::Profile => Otherwise::Call,
+            Fallback::Call | Fallback::Deopt | Fallback::Profile => Otherwise::Call,
         };
         if let Some(last) = arms.last_mut().filter(|_| all) {
             last.test = Test::Always;

@@ -12,6 +12,24 @@ fn main() {
 }
 ";
 
+/// What is small is inlined, and what is long is not.
+const SMALL: &str = "\
+fn small(n: Int) -> Int { n * 3 + 1 }
+fn stays(n: Int) -> Int {
+    var sum = n
+    LONG
+    sum
+}
+fn main() {
+    var sum = 0
+    for i in 0..100000 {
+        sum = (sum + small(i)) % 1000003
+        if i % 64 == 0 { sum += stays(3) }
+    }
+    println(sum.toString())
+}
+";
+
 /// Runs the program in the interpreter with these profilers; the path of the profile.
 fn profiled(name: &str, profilers: &[&str]) -> String {
     let folder = folder(name);
@@ -66,6 +84,44 @@ fn calls_are_exported_as_graphs_and_stacks() {
     let seen = holloway(&["profile", "export", &calls, "--format", "firefox", "--kind", "source"]);
     assert_eq!(seen.code, Some(2));
     assert!(seen.err.contains("--kind paths or --kind calls"), "{}", seen.err);
+}
+
+/// What is inlined is not among the samples, and whoever looks at the calls wants to see it.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn credited_calls_are_those_that_are_shown() {
+    let folder = folder("calls_credited");
+    let text = SMALL.replace("LONG", &"sum = (sum * 3 + 1) % 1000003\n".repeat(200));
+    let program = file(&folder, "small.hol", &text);
+    let run = |name: &str, more: &[&str]| {
+        let out = folder.join(name).to_str().expect("a readable path").to_string();
+        let fixed =
+            ["run", "--timer", "virtual:997", "--tier", "o1", "--profile-out", &out, "--profile", "pep"];
+        let seen = holloway(&[&fixed[..], more, &["--profile-snapshots", "doubling", &program]].concat());
+        assert_eq!(seen.code, Some(0), "{}", seen.err);
+        out
+    };
+    let profile = run("credited.json", &["--profile", "cbs:credit=paths"]);
+    let plain = run("plain.json", &["--profile", "cbs"]);
+    let how = "in samples, by cbs, inlined ones credited by paths";
+    let text = shown(&["show", &profile, "--kind", "calls"]);
+    assert!(text.contains(how) && text.contains("-> small"), "{text}");
+    assert!(!shown(&["show", &plain, "--kind", "calls"]).contains("small"));
+    let compared = shown(&["diff", &plain, &profile]);
+    assert!(compared.contains(&format!("counted in samples, by cbs before and {how} after")), "{compared}");
+    assert!(compared.contains("-> small"), "{compared}");
+    for format in ["dot", "flamegraph", "firefox"] {
+        let exported = shown(&["export", &profile, "--format", format, "--kind", "calls"]);
+        assert!(exported.contains("small"), "{format}: {exported}");
+    }
+    // Beside exact calls there are both, also as they were while the program ran.
+    let exact = run("exact.json", &["--profile", "calls", "--profile", "cbs:credit=paths"]);
+    let text = shown(&["show", &exact, "--kind", "calls"]);
+    assert!(text.contains("with credit  of samples  call"), "{text}");
+    let scores = shown(&["accuracy", &exact]);
+    assert!(scores.contains(&format!("calls over time, counted {how}")), "{scores}");
+    let checked = holloway(&["profile", "check", &exact]);
+    assert_eq!(checked.code, Some(0), "{}", checked.out);
 }
 
 #[test]

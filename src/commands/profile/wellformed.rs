@@ -544,7 +544,7 @@ impl<'f> Look<'f> {
                 self.wrong(format_args!("the moment after {} ticks is out of order", moment.ticks));
             }
             before = Some(moment.ticks);
-            for counts in [&moment.sampled, &moment.heard].into_iter().flatten() {
+            for counts in [&moment.sampled, &moment.credited, &moment.heard].into_iter().flatten() {
                 let known: BTreeSet<u32> = counts.iter().map(|&(call, _)| call).collect();
                 if known.len() < counts.len() {
                     self.wrong(format_args!("the moment after {} ticks has a call twice", moment.ticks));

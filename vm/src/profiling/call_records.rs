@@ -103,6 +103,9 @@ pub struct MomentRecord {
     pub ticks: u64,
     /// Samples so far, if `cbs` ran: calls, by their positions in the list, and counts.
     pub sampled: Option<Vec<(u32, u64)>>,
+    /// The same with credit for inlined calls, if any was asked for and could be given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credited: Option<Vec<(u32, u64)>>,
     /// Estimates by the rates of bursts, if `oneshot` ran, likewise.
     pub heard: Option<Vec<(u32, u64)>>,
 }
@@ -197,16 +200,18 @@ fn cached(found: &CachedCalls, place: &mut dyn FnMut(u32, u32) -> PlaceRecord) -
 }
 
 fn over_time(moments: &[CallMoment], place: &mut dyn FnMut(u32, u32) -> PlaceRecord) -> OverTimeRecord {
-    let graphs = moments.iter().flat_map(|moment| moment.sampled.iter().chain(&moment.heard));
+    let graphs = moments.iter().flat_map(|moment| [&moment.sampled, &moment.credited, &moment.heard]);
+    let graphs = graphs.flatten();
     let edges: BTreeMap<CallEdge, u32> =
         graphs.flat_map(CallGraph::edges).map(|(edge, _)| (edge, 0)).collect();
     let edges: BTreeMap<CallEdge, u32> = edges.into_keys().zip(0..).collect();
     let counts = |graph: &CallGraph| -> Vec<(u32, u64)> {
         graph.edges().into_iter().map(|(edge, count)| (edges[&edge], count)).collect()
     };
-    let moment = |CallMoment { ticks, sampled, heard }: &CallMoment| MomentRecord {
+    let moment = |CallMoment { ticks, sampled, credited, heard }: &CallMoment| MomentRecord {
         ticks: *ticks,
         sampled: sampled.as_ref().map(counts),
+        credited: credited.as_ref().map(counts),
         heard: heard.as_ref().map(counts),
     };
     let moments = moments.iter().map(moment).collect();

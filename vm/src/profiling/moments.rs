@@ -13,6 +13,8 @@ pub struct CallMoment {
     pub ticks: u64,
     /// Calls in samples, if `cbs` runs.
     pub sampled: Option<CallGraph>,
+    /// The same with credit for inlined calls, if any was asked for and can be given.
+    pub credited: Option<CallGraph>,
     /// Calls by rates of bursts, if `oneshot` runs.
     pub heard: Option<CallGraph>,
 }
@@ -56,9 +58,10 @@ pub(crate) fn tick(vm: &mut Machinery) {
     let now = vm.now();
     let Profiling { sampler, listeners, .. } = &vm.profiling;
     let sampled = sampler.as_ref().map(|sampler| sampler.graph().clone());
+    let credited = vm.profiling.credited_calls().map(|credited| credited.graph);
     let heard = listeners.as_ref().map(|listeners| listeners.found(now).rated());
     if let Some(moments) = &mut vm.profiling.moments {
-        moments.taken.push(CallMoment { ticks, sampled, heard });
+        moments.taken.push(CallMoment { ticks, sampled, credited, heard });
     }
 }
 

@@ -97,8 +97,11 @@ fn of_sites(graph: &CallGraph, sites: &BTreeSet<CallSite>) -> CallGraph {
 type Counts = fn(&MomentRecord) -> Option<&[(u32, u64)]>;
 
 /// The estimates of which snapshots are kept.
-const SOURCES: [(&str, Counts); 2] =
-    [(IN_SAMPLES, |moment| moment.sampled.as_deref()), (AT_RATES, |moment| moment.heard.as_deref())];
+const SOURCES: [(&str, Counts); 3] = [
+    (CREDITED, |moment| moment.credited.as_deref()),
+    (IN_SAMPLES, |moment| moment.sampled.as_deref()),
+    (AT_RATES, |moment| moment.heard.as_deref()),
+];
 
 /// How an estimate came about.
 struct Course {

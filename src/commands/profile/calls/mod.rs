@@ -58,8 +58,9 @@ pub fn estimates(profile: &Profile) -> Vec<(&'static str, CallGraph)> {
     let calls = &profile.file.calls;
     let heard = calls.heard.as_ref();
     let all = [
-        (IN_SAMPLES, sampled(profile)),
+        // Where calls are inlined, samples alone are of the others.
         (CREDITED, calls.credited.as_ref().map(|of| graph(&of.calls))),
+        (IN_SAMPLES, sampled(profile)),
         (AT_RATES, heard.map(at_rates)),
         (IN_BURSTS, heard.map(|heard| graph(&heard.calls))),
         (IN_CACHES, calls.cached.as_ref().map(|cached| graph(&cached.calls))),
@@ -78,6 +79,7 @@ pub fn places(profile: &Profile) -> BTreeMap<(u32, u32), PlaceRecord> {
     let calls = &profile.file.calls;
     let records = calls.exact.iter().flatten();
     let records = records.chain(calls.sampled.iter().flat_map(|sampled| &sampled.calls));
+    let records = records.chain(calls.credited.iter().flat_map(|credited| &credited.calls));
     let records = records.chain(calls.heard.iter().flat_map(|heard| &heard.calls));
     let records = records.chain(calls.cached.iter().flat_map(|cached| &cached.calls));
     records.map(|of| ((of.site.method, of.site.position), of.site)).collect()
@@ -128,7 +130,7 @@ pub fn calls(profile: &Profile, top: usize, wanted: &impl Fn(u32) -> bool) -> St
     let mut ranked = graph.by_weight();
     ranked.retain(|(edge, _)| wanted(edge.site.caller.0) || wanted(edge.callee.0));
     let mut estimates = if origin == EXACTLY { estimates(profile) } else { Vec::new() };
-    estimates.retain(|(origin, _)| ![CREDITED, IN_BURSTS].contains(origin));
+    estimates.retain(|(origin, _)| *origin != IN_BURSTS);
     let row = |&(edge, count): &(CallEdge, u64)| {
         let mut row = vec![percent(u128::from(count), total), count.to_string()];
         for (_, graph) in &estimates {
@@ -140,6 +142,7 @@ pub fn calls(profile: &Profile, top: usize, wanted: &impl Fn(u32) -> bool) -> St
     let rows: Vec<Vec<String>> = ranked.iter().take(top).map(row).collect();
     if !rows.is_empty() {
         let of = |&(origin, _): &(&str, CallGraph)| match origin {
+            CREDITED => "with credit",
             IN_SAMPLES => "of samples",
             AT_RATES => "by bursts",
             _ => "of caches",

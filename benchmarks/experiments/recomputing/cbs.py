@@ -4,7 +4,7 @@ import math
 import random
 import re
 
-from .basics import Unknown, above_one, above_one_over, average, by_program, costs, flagged, having, least_squares, mean, student
+from .basics import Unknown, above_one, above_one_over, average, by_program, costs, flagged, having, least_squares, mean, median, student
 from .shapes import is_above_nothing, within
 
 # The paper's ticks, in nanoseconds.
@@ -43,15 +43,33 @@ def saved(name):
     return of
 
 
-def table3(which):
-    """The better of two strides, on average, for runs of so few or so many ticks; or the mean of both."""
-    name = "cbs:samples=16,stride={},schedule=arnold-grove,at=prologue.overlap"
+# The virtual machines of table 3: who samples in the base and with CBS, and what was measured of its cost.
+MACHINES = {
+    "Jikes RVM, CBS(3,16)": (
+        ("cbs:schedule=timer,at=prologue", "cbs:samples=16,stride=3,schedule=arnold-grove,at=prologue"),
+        "--profile cbs:samples=16,stride=3 --vs cbs:schedule=timer --tier o0",
+    ),
+    "J9, CBS(7,16)": (
+        tuple(f"cbs:samples={of},schedule=arnold-grove,at=prologue" for of in ("1,stride=1", "16,stride=7")),
+        "--profile cbs:samples=16,stride=7 --tier o0",
+    ),
+}
 
-    def best(cells, ticks):
-        own = [cell for cell in having(cells, f"--ticks {ticks}") if cell.kind == "calls"]
-        return max(mean(cell.number(name.format(stride)) for cell in own) for stride in (3, 7))
 
-    return lambda cells: mean(best(cells, ticks) for ticks in which)
+def rows_of_table3(machine, *ticks):
+    """Accuracies of base and CBS, of all runs or of those with so many ticks."""
+    words = [f"--ticks {of}" for of in ticks]
+
+    def of(cells):
+        own = [cell for cell in having(cells, *words) if cell.kind == "calls"]
+        return [[cell.number(f"{name}.overlap") for name in MACHINES[machine][0]] for cell in own]
+
+    return of
+
+
+def table3(machine, *ticks):
+    """The mean accuracy of CBS."""
+    return lambda cells: mean(sampled for _, sampled in rows_of_table3(machine, *ticks)(cells))
 
 
 def course(cells, *words):
@@ -82,15 +100,24 @@ def reached(least):
     return of
 
 
-def observations(cells):
-    """Of windows that take many samples or skips: these for each nanosecond of the base, and the overhead; means over programs."""
+# A window of this is open nearly all the time.
+ALWAYS = ("1048576", "31")
+
+
+def windows(cells):
+    """Of each configuration with ticks of 10 ms and each program: samples and skips for each nanosecond of the base, and the overhead."""
     points = {}
     for cell in having(cells, "--timer wall:10ms"):
         base = math.fsum(cell.sample("base.cpu_ns"))
         share = math.exp(mean(cell.rounds("overhead"))) - 1
         row = (cell.number("profiled.call_samples") / base, cell.number("profiled.call_skips") / base, share)
         points.setdefault(re.search(r"samples=(\d+),stride=(\d+)", cell.commands).groups(), []).append(row)
-    return [tuple(map(mean, zip(*rows))) for rows in points.values()]
+    return points
+
+
+def observations(cells):
+    """Means over programs, without the window that is always open."""
+    return [tuple(map(mean, zip(*rows))) for point, rows in windows(cells).items() if point != ALWAYS]
 
 
 def prices(cells):
@@ -98,22 +125,50 @@ def prices(cells):
     return least_squares(observations(cells))
 
 
+def paid(cells):
+    """What a point of the grid costs, in percent: a function of samples and stride."""
+    sample, skip = prices(cells)
+    rates = [samples + skips for samples, skips, _ in windows(cells)[ALWAYS]]
+
+    def of_program(samples, stride, rate):
+        cost = samples * (sample + (stride - 1) * skip)
+        ticks = math.ceil((samples * stride / rate + cost) / TICK)
+        return cost / (ticks * TICK - cost)
+
+    return lambda samples, stride: 100 * mean(of_program(samples, stride, rate) for rate in rates)
+
+
+def grid(cells, what="overlap"):
+    """A number of each point of the grid and each program: the median of its trials."""
+    found = {}
+    for cell in (cell for cell in cells if cell.kind == "calls"):
+        for name, value in cell.outcome["numbers"].items():
+            point = re.fullmatch(rf"cbs:samples=(\d+),stride=(\d+),schedule=arnold-grove,at=prologue\.{what}", name)
+            if point:
+                found.setdefault(tuple(map(int, point.groups())), {}).setdefault(cell.program, []).append(value)
+    return {point: {program: median(values) for program, values in own.items()} for point, own in found.items()}
+
+
+def accuracies(cells):
+    """The mean accuracy of each point of the grid."""
+    return {point: mean(own.values()) for point, own in grid(cells).items()}
+
+
 def affordable(percent):
-    """The best mean accuracy of the grid that costs no more than so much of the paper's ticks."""
+    """The best mean accuracy of the grid that costs no more than so much."""
 
     def of(cells):
-        sample, skip = prices(cells)
-        found = {}
-        for cell in (cell for cell in cells if cell.kind == "calls"):
-            for name, value in cell.outcome["numbers"].items():
-                point = re.fullmatch(r"cbs:samples=(\d+),stride=(\d+),schedule=arnold-grove,at=prologue\.overlap", name)
-                if point:
-                    found.setdefault(tuple(map(int, point.groups())), []).append(value)
-        cost = lambda samples, stride: samples * sample + samples * (stride - 1) * skip
-        cheap = [mean(values) for point, values in found.items() if 100 * cost(*point) / TICK <= percent]
-        return max(cheap)
+        cost = paid(cells)
+        return max(value for point, value in accuracies(cells).items() if cost(*point) <= percent)
 
     return of
+
+
+def closed(cells):
+    """The points whose windows end before the next tick in three of four programs: nine of ten samples asked for are taken."""
+    samples, ticks = grid(cells, "samples"), grid(cells, "ticks")
+    full = lambda point: [taken >= 0.9 * point[0] * ticks[point][program] for program, taken in samples[point].items()]
+    return {point for point in samples if 4 * sum(full(point)) >= 3 * len(samples[point])}
 
 
 def idle(cells):
@@ -142,13 +197,22 @@ RECIPES = {
         "best accuracy for 0.5 %": affordable(0.5),
         "cost of a sample": lambda cells: prices(cells)[0],
         "cost of a skip": lambda cells: prices(cells)[1],
-        "one sample, stride 1": average("cbs:samples=1,stride=1,schedule=arnold-grove,at=prologue.overlap", "accuracy", scale=1.0)
+        "one sample, stride 1": lambda cells: accuracies(cells)[1, 1],
+        "the most accurate cell, whatever it costs": lambda cells: max(accuracies(cells).values()),
+        **{
+            f"cells of {points} in which windows are longer than ticks": lambda cells: len(grid(cells)) - len(closed(cells))
+            for points in (25, 162, 206)
+        },
     },
     "cbs-tab3": {
-        "average accuracy over all runs": table3((50, 500)),
-        "average accuracy of small runs": table3((50,)),
-        "average accuracy of large runs": table3((500,)),
-        "average overhead of CBS(7,16)": costs("--profile cbs:samples=16,stride=7 --tier o0"),
+        f"average {what}, {machine}": recipe
+        for machine, (_, flags) in MACHINES.items()
+        for what, recipe in (
+            ("accuracy of all runs", table3(machine)),
+            ("accuracy of small runs", table3(machine, 50)),
+            ("accuracy of large runs", table3(machine, 500)),
+            ("overhead", costs(flags)),
+        )
     },
     "cbs-convergence": {
         "part of the run that CBS(3,16) needs for what the timer has in the end": reached(None),
@@ -189,22 +253,27 @@ def by_timer(cells):
     return share <= 55, [share]
 
 
-def not_falling(cells):
-    """Steps of the grid in which accuracy falls by more than a point and a half, where nearly all windows end before the next tick."""
-    own = [cell for cell in cells if cell.kind == "calls"]
-    name = "cbs:samples={},stride={},schedule=arnold-grove,at=prologue."
-    points = [tuple(map(int, of)) for of in re.findall(r"cbs:samples=(\d+),stride=(\d+)", own[0].commands)]
-    closed = {}
-    for samples, stride in points:
-        of = lambda cell, what: cell.number(name.format(samples, stride) + what)
-        if 4 * sum(of(cell, "samples") >= 0.9 * samples * of(cell, "ticks") for cell in own) >= 3 * len(own):
-            closed[samples, stride] = mean(of(cell, "overlap") for cell in own)
-    rows, columns = (sorted({point[at] for point in points}) for at in (0, 1))
-    steps = [((one, stride), (other, stride)) for one, other in zip(rows, rows[1:]) for stride in columns]
-    steps += [((samples, one), (samples, other)) for samples in rows for one, other in zip(columns, columns[1:])]
-    steps = [(one, other) for one, other in steps if one in closed and other in closed]
-    wrong = sum(closed[other] < closed[one] - 1.5 for one, other in steps)
-    return 10 * wrong <= len(steps), [wrong, len(steps)]
+def not_falling(table):
+    """Steps of the grid in which accuracy falls, in whole percents, where less than 100 % is paid and windows end before the next tick."""
+    # Steps that fall and all steps of the paper's grid, of cells below 100 %: of the whole one, and of the subset.
+    whole_grid, subset = {"cbs-tab2a": ((2, 205), (1, 40)), "cbs-tab2b": ((16, 311), (0, 40))}[table]
+
+    def of(cells):
+        cost, whole = paid(cells), lambda value: math.floor(value + 0.5)
+        values = accuracies(cells)
+        known = {point: whole(values[point]) for point in closed(cells) if cost(*point) < 100}
+        rows, columns = (sorted({point[at] for point in values}) for at in (0, 1))
+        along = [((of, one), (of, other)) for of in rows for one, other in zip(columns, columns[1:])]
+        across = [((one, of), (other, of)) for of in columns for one, other in zip(rows, rows[1:])]
+        parts = []
+        for steps in (along, across):
+            steps = [(one, other) for one, other in steps if one in known and other in known]
+            parts += [sum(known[other] < known[one] for one, other in steps), len(steps)]
+        wrong, all_steps = parts[0] + parts[2], parts[1] + parts[3]
+        most, of_all = subset if len(values) == 25 else whole_grid
+        return wrong * of_all <= most * all_steps, parts
+
+    return of
 
 
 def farthest(interval):
@@ -325,18 +394,25 @@ def budgets(cells):
     return all(one >= other for one, other in zip(ours, (72, 75, 79, 84))), ours
 
 
-def rows_of_table3(cells):
-    """Runs in which the timer is better than both strides."""
-    names = ["schedule=timer", *(f"samples=16,stride={stride},schedule=arnold-grove" for stride in (3, 7))]
-    rows = [[cell.number(f"cbs:{name},at=prologue.overlap") for name in names] for cell in cells if cell.kind == "calls"]
-    worse = sum(max(three, seven) < timer for timer, three, seven in rows)
-    return worse <= 2, [worse, len(rows)]
+def seldom_worse(machine):
+    """Runs in which CBS is less accurate than its base."""
+
+    def of(cells):
+        rows = rows_of_table3(machine)(cells)
+        worse = sum(sampled < base for base, sampled in rows)
+        return worse <= 2, [worse, len(rows)]
+
+    return of
 
 
-def nobody_pays(cells):
+def nobody_pays(machine):
     """The dearest program of table 3."""
-    most = max(above_one([cell])[0] for cell in flagged(cells, "--profile cbs:samples=16,stride=7 --tier o0"))
-    return most <= 3, [most]
+
+    def of(cells):
+        most = max(above_one([cell])[0] for cell in flagged(cells, MACHINES[machine][1]))
+        return most <= 3, [most]
+
+    return of
 
 
 def ends(cells):
@@ -373,7 +449,7 @@ SHAPES = {
     "cbs-tab2a": {
         "as accurate for as much as the better of both grids": budgets,
         "overhead follows from samples and skips": explained,
-        "not falling with samples or strides": not_falling,
+        "not falling with samples or strides": not_falling("cbs-tab2a"),
     },
     "cbs-patching": {
         "bursts are less accurate: programs with phases": bursts("--ticks 500"),
@@ -390,8 +466,12 @@ SHAPES = {
         f"between the best and the worst parameters, {program}": insensitive(program, small)
         for program, small in (("richards", 0.0), ("deltablue", 0.0), ("raytracer", 0.0), ("compiler", 2.0))
     },
-    "cbs-tab3": {"better than one sample for each tick": rows_of_table3, "no program pays much": nobody_pays},
+    "cbs-tab3": {
+        f"{what}, {machine}": recipe(machine)
+        for machine in MACHINES
+        for what, recipe in (("better than its base", seldom_worse), ("no program pays much", nobody_pays))
+    },
     "cbs-convergence": {"more accurate in the end, too": ends},
     "cbs-sec3.1-pic-counters": {"counters cost far more than CBS": counters},
 }
-SHAPES["cbs-tab2b"] = SHAPES["cbs-tab2a"]
+SHAPES["cbs-tab2b"] = {**SHAPES["cbs-tab2a"], "not falling with samples or strides": not_falling("cbs-tab2b")}

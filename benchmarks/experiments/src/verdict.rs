@@ -116,6 +116,12 @@ pub fn shown(value: f64, unit: Unit) -> String {
     }
 }
 
+/// A cost that is no larger than what the same machine measured twice differs by, as text; nothing for others.
+pub fn within_band(measured: &Measured, band: Option<f64>) -> Option<String> {
+    let band = band.filter(|band| measured.value.is_finite() && measured.value.abs() < *band)?;
+    Some(format!("≤ {}", shown(band, measured.unit)))
+}
+
 enum Kind {
     Number(Standing),
     Shape(bool),
@@ -144,6 +150,35 @@ impl Checks {
         // JSON has no other numbers.
         let measured = measured.filter(|of| of.value.is_finite());
         self.push(what, paper, &target, measured, shown, kind);
+    }
+
+    /// A cost against the paper's. `band` is what the same machine measured twice may differ by: less than that is said to be no more than the
+    /// band, as nobody knows how much it is. The verdict is that of [`Checks::number`], and the value stays beside it.
+    pub fn cost(
+        &mut self,
+        what: &str,
+        paper: &str,
+        bound: Bound,
+        measured: Option<Measured>,
+        band: Option<f64>,
+    ) {
+        self.number(what, paper, bound, measured);
+        if let (Some(measured), Some((check, kind))) = (measured, self.all.last_mut())
+            && let Some(hidden) = within_band(&measured, band)
+            && !matches!(kind, Kind::Number(Standing::Unclear))
+        {
+            check.shown = hidden;
+        }
+    }
+
+    /// A cost that the paper has no number for; see [`Checks::cost`].
+    pub fn told_cost(&mut self, what: &str, paper: &str, measured: Option<Measured>, band: Option<f64>) {
+        self.told(what, paper, measured);
+        if let (Some(measured), Some((check, _))) = (measured, self.all.last_mut())
+            && let Some(hidden) = within_band(&measured, band)
+        {
+            check.shown = hidden;
+        }
     }
 
     /// A shape; nothing if what it is about was not measured.
@@ -279,6 +314,28 @@ mod tests {
         assert_eq!(verdict(bound, measured(0.5, 0.0), Some(true)), Verdict::ShapeOnly);
         assert_eq!(bound.text(Some(Unit::Percent)), "at most 1.20 %, known to ±1.00 %");
         assert_eq!(bound.text(None), "at most 1.2, known to ±1");
+    }
+
+    #[test]
+    fn costs_within_the_band_are_said_to_be_no_more() {
+        let said = |value: f64, half: f64, band: Option<f64>| {
+            let mut checks = Checks::default();
+            checks.cost("cost", "1.2 %", Bound::at_most(1.2).resolution(1.0), measured(value, half), band);
+            let (all, verdict, _) = checks.finish();
+            assert_eq!(all[0].measured, measured(value, half));
+            (all[0].shown.clone(), verdict)
+        };
+        assert_eq!(said(0.1, 0.2, Some(0.25)), ("≤ 0.25 %".into(), Verdict::Better));
+        assert_eq!(said(-0.1, 0.2, Some(0.25)).0, "≤ 0.25 %");
+        assert_eq!(said(0.3, 0.2, Some(0.25)).0, "0.30 %");
+        assert_eq!(said(-0.3, 0.2, Some(0.25)).0, "-0.30 %");
+        assert_eq!(said(0.3, 0.2, None).0, "0.30 %");
+        // A band as wide as the bound is no excuse, and what is not known well enough is still said to be so.
+        assert_eq!(said(1.3, 0.2, Some(2.0)), ("≤ 2.00 %".into(), Verdict::NotReproduced));
+        assert_eq!(said(0.1, 1.5, Some(0.25)).0, "0.10 %: too uncertain");
+        let mut checks = Checks::default();
+        checks.told_cost("cost", "not said", measured(0.1, 0.2), Some(0.2));
+        assert_eq!(checks.finish().0[0].shown, "≤ 0.20 %");
     }
 
     #[test]

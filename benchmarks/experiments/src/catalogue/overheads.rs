@@ -35,7 +35,8 @@ pub fn order(plan: &Plan) -> String {
     if plan.seed == 0 { String::new() } else { format!(" --order {}", plan.seed) }
 }
 
-fn of_seconds(plan: &Plan, program: &str, flags: &str, seconds: u32) -> Cell {
+/// The same, measured for so many seconds.
+pub fn of_seconds(plan: &Plan, program: &str, flags: &str, seconds: u32) -> Cell {
     // Shorter samples, so that a few seconds have more of them.
     let size = match (program, plan.mode) {
         ("mandelbrot", Mode::Quick) => " --size 100",

@@ -33,3 +33,6 @@ pub const QUICK: &[&str] = &["richards", "json", "list", "storage", "queens", "m
 
 /// Of the classic ones, those that call less than once for each tick: of a handful of calls in a run no graph can be more or less accurate.
 pub const WITHOUT_CALLS: &[&str] = &["mandelbrot", "nbody", "sieve"];
+
+/// Large programs, as the paper on calls has some: of many classes and methods, with long iterations.
+pub const LARGE: &[&str] = &["lzw", "machine", "market", "scheme", "sqldb", "xslt"];

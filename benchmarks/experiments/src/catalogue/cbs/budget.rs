@@ -2,21 +2,34 @@
 //!
 //! Overheads of good configurations are too small to be measured one by one. What a sample costs, and what an opportunity that is let pass
 //! costs, follow from configurations that take many of either, by least squares over their means of all programs, which are what the paper's
-//! grid has; the cost of all others follows from these two numbers, as far as windows end before the next tick.
+//! grid has; the cost of all others follows from these two numbers.
+//!
+//! S samples with stride s cost c = S (a + (s - 1) b) nanoseconds for each window, in which the program does nothing. With r opportunities in a nanosecond of
+//! the program, a window lasts for w = S s / r + c. Ticks that come meanwhile are lost, so the next window opens at the first tick after it: one
+//! for each w / T ticks, rounded up, of T nanoseconds each. That is an overhead of c / (ceil(w / T) T - c): where windows end before the next
+//! tick, c / (T - c); where they last for many ticks, nearly r (a + (s - 1) b) / s, however many samples are asked for, which is the plateau at the right of the
+//! paper's grids. How many opportunities a program has is counted where a window is open nearly all the time.
 
+use super::grid::{Grid, Numbers, Point};
 use crate::catalogue::overheads::cell as cost;
 use crate::cell::Cell;
-use crate::plan::Plan;
+use crate::plan::{Mode, Plan};
 use crate::report::model::{Chart, Figure, Measured, Unit};
 use crate::results::{Results, above_one, mean};
 
 /// The paper's ticks are so many nanoseconds apart.
 const TICK: f64 = 10e6;
 
+/// Windows of this last for many ticks, so that one is open nearly all the time: it says how many opportunities there are, and takes no part in the fit.
+const ALWAYS: Point = (1_048_576, 31);
+
+/// From so many opportunities of a window on, what is to be seen is so large that less time is enough.
+const LARGE: u32 = 4_000;
+
 /// Samples and strides whose cost is measured: many of one, many of the other, and of both.
-pub fn points(plan: &Plan) -> &'static [(u32, u32)] {
-    const QUICK: &[(u32, u32)] = &[(1024, 1), (4096, 1), (64, 127), (256, 127), (1024, 31)];
-    const FULL: &[(u32, u32)] = &[
+pub fn points(plan: &Plan) -> &'static [Point] {
+    const QUICK: &[Point] = &[(1024, 1), (4096, 1), (64, 127), (256, 127), (1024, 31)];
+    const FULL: &[Point] = &[
         (64, 1),
         (256, 1),
         (1024, 1),
@@ -37,9 +50,11 @@ fn programs(plan: &Plan) -> Vec<&'static str> {
     plan.programs(&["richards"], &["richards", "storage", "towers"])
 }
 
-fn cell(plan: &Plan, program: &str, (samples, stride): (u32, u32)) -> Cell {
+fn cell(plan: &Plan, program: &str, (samples, stride): Point) -> Cell {
     // A minute for each of them would be too much even for a night.
-    let plan = Plan { trials: plan.trials.or(plan.pick(None, Some(20))), ..plan.clone() };
+    let is_large = samples * stride >= LARGE && (plan.mode == Mode::Full || stride <= 31);
+    let seconds = plan.pick(if is_large { 1 } else { 2 }, if is_large { 10 } else { 20 });
+    let plan = Plan { trials: plan.trials.or(Some(seconds)), ..plan.clone() };
     let flags = format!("--profile cbs:samples={samples},stride={stride} --tier o0 --timer wall:10ms");
     cost(&plan, program, &flags)
 }
@@ -47,7 +62,8 @@ fn cell(plan: &Plan, program: &str, (samples, stride): (u32, u32)) -> Cell {
 /// All that is measured.
 pub fn cells(plan: &Plan) -> Vec<Cell> {
     let names = programs(plan);
-    points(plan).iter().flat_map(|of| names.iter().map(|name| cell(plan, name, *of))).collect()
+    let all = points(plan).iter().chain([&ALWAYS]);
+    all.flat_map(|of| names.iter().map(|name| cell(plan, name, *of))).collect()
 }
 
 /// What a configuration came to.
@@ -61,7 +77,7 @@ struct Observation {
 }
 
 /// What sampling costs, in nanoseconds.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Prices {
     /// For each sample.
     pub sample: f64,
@@ -69,6 +85,8 @@ pub struct Prices {
     pub skip: f64,
     /// The part of the variation of overheads that these two explain, from 0 to 1.
     pub explained: f64,
+    /// Of each program, its opportunities in a nanosecond; at least one.
+    rates: Vec<f64>,
 }
 
 impl Prices {
@@ -81,13 +99,22 @@ impl Prices {
             average(&each?)
         };
         let all: Option<Vec<Observation>> = points(plan).iter().map(of_point).collect();
-        fit(&all?)
+        let rate = |name: &&str| {
+            let always = observation(results, &cell(plan, name, ALWAYS))?;
+            Some(always.samples + always.skips)
+        };
+        fit(&all?, names.iter().map(rate).collect::<Option<Vec<f64>>>()?)
     }
 
-    /// What a configuration costs with the paper's ticks, in percent.
+    /// What a configuration costs with the paper's ticks, in percent: the mean over programs.
     pub fn overhead(&self, samples: u32, stride: u32) -> f64 {
-        let skips = f64::from(samples) * f64::from(stride - 1);
-        (f64::from(samples) * self.sample + skips * self.skip) / TICK * 100.0
+        let (samples, stride) = (f64::from(samples), f64::from(stride));
+        let cost = samples * (self.sample + (stride - 1.0) * self.skip);
+        let of_program = |rate: &f64| {
+            let lasts = samples * stride / rate + cost;
+            cost / ((lasts / TICK).ceil() * TICK - cost)
+        };
+        100.0 * self.rates.iter().map(of_program).sum::<f64>() / self.rates.len() as f64
     }
 }
 
@@ -108,13 +135,13 @@ fn average(each: &[Observation]) -> Option<Observation> {
 }
 
 /// Least squares without a constant: who takes no samples pays nothing.
-fn fit(all: &[Observation]) -> Option<Prices> {
+fn fit(all: &[Observation], rates: Vec<f64>) -> Option<Prices> {
     let sum = |of: &dyn Fn(&Observation) -> f64| all.iter().map(of).sum::<f64>();
     let (ss, sk, kk) =
         (sum(&|o| o.samples * o.samples), sum(&|o| o.samples * o.skips), sum(&|o| o.skips * o.skips));
     let (sy, ky) = (sum(&|o| o.samples * o.overhead), sum(&|o| o.skips * o.overhead));
     let determinant = ss * kk - sk * sk;
-    if all.len() < 3 || determinant <= 1e-12 * ss * kk {
+    if all.len() < 3 || determinant <= 1e-12 * ss * kk || rates.is_empty() {
         return None;
     }
     let sample = (sy * kk - ky * sk) / determinant;
@@ -122,36 +149,46 @@ fn fit(all: &[Observation]) -> Option<Prices> {
     let middle = sum(&|o| o.overhead) / all.len() as f64;
     let left = sum(&|o| (o.overhead - sample * o.samples - skip * o.skips).powi(2));
     let variation = sum(&|o| (o.overhead - middle).powi(2));
-    (variation > 0.0).then(|| Prices { sample, skip, explained: 1.0 - left / variation })
+    let is_alive = rates.iter().all(|rate| *rate > 0.0);
+    (variation > 0.0 && is_alive).then(|| Prices { sample, skip, explained: 1.0 - left / variation, rates })
 }
 
-/// The best accuracy of a grid, by rows of samples and columns of strides, that costs no more than so many percent.
-pub fn best(
-    prices: &Prices,
-    (samples, strides): (&[u32], &[u32]),
-    accuracy: &[Vec<Option<f64>>],
-    budget: f64,
-) -> Option<f64> {
-    let rows = samples.iter().zip(accuracy);
-    let cells = rows.flat_map(|(samples, row)| strides.iter().zip(row).map(move |of| (*samples, of)));
-    let cheap = cells.filter(|(samples, (stride, _))| prices.overhead(*samples, **stride) <= budget);
-    cheap.filter_map(|(_, (_, accuracy))| *accuracy).max_by(f64::total_cmp)
+/// The most accurate cell for a budget.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Best {
+    /// Its samples and stride.
+    pub point: Point,
+    /// In percent.
+    pub accuracy: f64,
+    /// What it costs, in percent.
+    pub overhead: f64,
+}
+
+/// The best of a grid that costs no more than so many percent; of several the first.
+pub fn best(prices: &Prices, grid: &Grid, accuracy: &Numbers, budget: f64) -> Option<Best> {
+    let rows = grid.samples.iter().zip(accuracy);
+    let cells = rows.flat_map(|(samples, row)| grid.strides.iter().zip(row).map(move |of| (*samples, of)));
+    let all = cells.filter_map(|(samples, (&stride, accuracy))| {
+        let overhead = prices.overhead(samples, stride);
+        Some(Best { point: (samples, stride), accuracy: (*accuracy)?, overhead })
+    });
+    let cheap = all.filter(|of| of.overhead <= budget);
+    cheap.reduce(|best, of| if of.accuracy > best.accuracy { of } else { best })
 }
 
 /// The costs of a grid beside the paper's.
-pub fn figure(prices: &Prices, (samples, strides): (&[u32], &[u32]), paper: Vec<Vec<Option<f64>>>) -> Figure {
-    let row = |&samples: &u32| strides.iter().map(|&stride| Some(prices.overhead(samples, stride))).collect();
-    let caption = "From what a sample and a skip cost, with ticks of 10 ms. Where windows are longer than ticks it is less than that.";
-    let measured = samples.iter().map(row).collect();
-    grid("overhead", ["Overhead", caption], (samples, strides), [measured, paper], true)
+pub fn figure(prices: &Prices, of: &Grid) -> Figure {
+    let caption = "From what a sample and a skip cost, with ticks of 10 ms. Where windows do not end before the next tick, from how many calls are made.";
+    let measured = of.fill(|(samples, stride)| Some(prices.overhead(samples, stride)));
+    grid("overhead", ["Overhead", caption], of, [measured, of.overhead.clone()], true)
 }
 
 /// A grid over samples and strides: its title and caption, and what was measured beside the paper's.
 pub fn grid(
     id: &str,
     [title, caption]: [&str; 2],
-    (samples, strides): (&[u32], &[u32]),
-    [measured, paper]: [Vec<Vec<Option<f64>>>; 2],
+    of: &Grid,
+    [measured, paper]: [Numbers; 2],
     less_is_better: bool,
 ) -> Figure {
     Figure {
@@ -162,8 +199,8 @@ pub fn grid(
             unit: Unit::Percent,
             row_title: "samples for each tick".into(),
             column_title: "stride".into(),
-            rows: samples.iter().map(u32::to_string).collect(),
-            columns: strides.iter().map(u32::to_string).collect(),
+            rows: of.samples.iter().map(u32::to_string).collect(),
+            columns: of.strides.iter().map(u32::to_string).collect(),
             measured,
             paper,
             less_is_better,
@@ -187,11 +224,12 @@ mod tests {
     #[test]
     fn prices_are_found_from_what_they_made() {
         let all = [(1e-5, 0.0, 0.0), (1e-4, 0.0, 1e-4), (1e-5, 1e-3, -1e-4), (1e-4, 1e-2, 0.0)];
-        let prices = fit(&all.map(|(samples, skips, off)| observed(samples, skips, off))).expect("known");
+        let prices =
+            fit(&all.map(|(samples, skips, off)| observed(samples, skips, off)), vec![0.1]).expect("known");
         assert!((prices.sample - 200.0).abs() < 5.0 && (prices.skip - 5.0).abs() < 0.1, "{prices:?}");
         assert!(prices.explained > 0.99 && prices.explained < 1.0);
         let alike = [(1e-5, 1e-4, 0.0), (2e-5, 2e-4, 0.0), (3e-5, 3e-4, 0.0)];
-        assert_eq!(fit(&alike.map(|(samples, skips, off)| observed(samples, skips, off))), None);
+        assert_eq!(fit(&alike.map(|(samples, skips, off)| observed(samples, skips, off)), vec![0.1]), None);
     }
 
     #[test]
@@ -203,16 +241,72 @@ mod tests {
         assert!(average(&[]).is_none());
     }
 
+    fn prices(rates: &[f64]) -> Prices {
+        Prices { sample: 200.0, skip: 5.0, explained: 1.0, rates: rates.to_vec() }
+    }
+
     #[test]
     fn budgets_buy_what_they_can() {
-        let prices = Prices { sample: 200.0, skip: 5.0, explained: 1.0 };
-        assert!((prices.overhead(100, 1) - 0.2).abs() < 1e-9);
-        assert!((prices.overhead(100, 41) - 0.4).abs() < 1e-9);
-        let grid = [vec![Some(50.0), Some(60.0)], vec![Some(70.0), None]];
-        let axes = (&[100, 1000][..], &[1, 41][..]);
-        assert_eq!(best(&prices, axes, &grid, 0.3), Some(50.0));
-        assert_eq!(best(&prices, axes, &grid, 0.5), Some(60.0));
-        assert_eq!(best(&prices, axes, &grid, 2.0), Some(70.0));
-        assert_eq!(best(&prices, axes, &grid, 0.1), None);
+        let prices = prices(&[0.1]);
+        // 20 us of a tick, in which the program does not run.
+        assert!((prices.overhead(100, 1) - 100.0 * 20.0 / 9980.0).abs() < 1e-9);
+        assert!((prices.overhead(100, 41) - 100.0 * 40.0 / 9960.0).abs() < 1e-9);
+        let grid = Grid {
+            samples: vec![100, 1000],
+            strides: vec![1, 41],
+            accuracy: vec![vec![Some(0.0); 2]; 2],
+            overhead: vec![vec![None; 2]; 2],
+        };
+        let accuracy = vec![vec![Some(50.0), Some(60.0)], vec![Some(70.0), None]];
+        let best = |budget: f64| best(&prices, &grid, &accuracy, budget);
+        assert_eq!(best(0.3).map(|of| (of.point, of.accuracy)), Some(((100, 1), 50.0)));
+        assert_eq!(best(0.5).map(|of| of.point), Some((100, 41)));
+        assert_eq!(best(2.1).map(|of| of.accuracy), Some(70.0));
+        assert!(best(2.1).is_some_and(|of| of.overhead <= 2.1));
+        assert_eq!(best(0.1), None);
+    }
+
+    /// The formula against a machine that is followed tick by tick.
+    #[test]
+    fn overheads_are_those_of_a_machine_that_ticks() {
+        let prices = prices(&[0.1]);
+        let simulated = |samples: u64, stride: u64| {
+            let (mut clock, mut work, mut left) = (0.0, 0.0, 0u64);
+            let (mut next, mut until) = (TICK, stride);
+            while clock < 300.0 * TICK {
+                clock += 10.0;
+                work += 10.0;
+                if clock >= next {
+                    next = (clock / TICK).floor() * TICK + TICK;
+                    if left == 0 {
+                        (left, until) = (samples, stride);
+                    }
+                }
+                if left > 0 {
+                    until -= 1;
+                    clock += if until == 0 { prices.sample } else { prices.skip };
+                    if until == 0 {
+                        (left, until) = (left - 1, stride);
+                    }
+                }
+            }
+            100.0 * (clock - work) / work
+        };
+        for (samples, stride) in [(1000, 1), (10_000, 1), (1000, 31), (300, 511), (131_072, 31), (8192, 255)]
+        {
+            let (formula, machine) =
+                (prices.overhead(samples, stride), simulated(samples.into(), stride.into()));
+            assert!((formula / machine - 1.0).abs() < 0.03, "{samples} {stride}: {formula} and {machine}");
+        }
+    }
+
+    #[test]
+    fn long_windows_cost_by_their_stride_alone() {
+        let prices = prices(&[0.1, 0.2]);
+        let plateau = 100.0 * 0.15 * (200.0 + 30.0 * 5.0) / 31.0;
+        for (samples, off) in [(131_072, 0.2), (ALWAYS.0, 0.02)] {
+            let overhead = prices.overhead(samples, ALWAYS.1);
+            assert!(overhead <= plateau && overhead >= plateau * (1.0 - off), "{overhead} of {plateau}");
+        }
     }
 }

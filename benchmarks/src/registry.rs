@@ -186,7 +186,7 @@ fn is_close(written: &str, known: &str) -> bool {
 }
 
 /// How many letters must be inserted, removed or replaced to make one text the other.
-fn distance(a: &str, b: &str) -> usize {
+pub fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().enumerate() {

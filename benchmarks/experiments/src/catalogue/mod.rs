@@ -9,11 +9,13 @@ pub mod tables;
 mod cbs;
 mod kblpp;
 mod marks;
+mod names;
 mod osp;
 mod pep;
 mod plane;
 mod pmu;
 
+pub use names::select;
 pub use plane::plane;
 
 use crate::cell::Cell;
@@ -88,23 +90,6 @@ impl Experiment {
     }
 }
 
-/// The experiment of this name, or those of a paper, or all; or what would be right.
-pub fn select(name: &str) -> Result<Vec<&'static Experiment>, String> {
-    let found: Vec<&Experiment> =
-        experiments().filter(|of| name == "all" || of.id == name || of.paper().id == name).collect();
-    if !found.is_empty() {
-        return Ok(found);
-    }
-    let near: Vec<&str> =
-        experiments().map(|of| of.id).filter(|id| !name.is_empty() && id.contains(name)).collect();
-    let near = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(" or ")) };
-    let papers: Vec<&str> = PAPERS.iter().map(|paper| paper.id).collect();
-    Err(format!(
-        "there is no experiment '{name}'{near}\n`holloway experiment list` has all; the papers are: {}, all",
-        papers.join(", ")
-    ))
-}
-
 /// The cells of experiments, each once: those that measure time first, while the machine is as the user left it.
 pub fn cells(experiments: &[&Experiment], plan: &Plan) -> Vec<Cell> {
     let mut all: Vec<Cell> = Vec::new();
@@ -166,13 +151,5 @@ mod tests {
             let rest: Duration = cells.iter().filter(|cell| !cell.is_timed).map(|cell| cell.estimate).sum();
             assert!(timed + rest / 2 < Duration::from_secs(most * 60), "{mode}: {timed:?} and {rest:?}");
         }
-    }
-
-    #[test]
-    fn experiments_are_chosen_by_name_paper_or_all() {
-        assert_eq!(select("pep-fig6").map(|of| of.len()), Ok(1));
-        assert!(select("pep").is_ok_and(|of| of.len() > 2));
-        assert_eq!(select("all").map(|of| of.len()), Ok(experiments().count()));
-        assert!(select("fig15").is_err_and(|why| why.contains("did you mean kblpp-fig15?")));
     }
 }

@@ -281,16 +281,36 @@ def farthest(interval):
     return max(map(abs, interval))
 
 
+# The loss that a check for none must be able to see, in percent.
+MUST_SEE = 3
+
+
+def loss(value, interval, band, must_see):
+    """Is there one ("there"), none, or is it "unclear"; nobody knows if it hangs on random numbers."""
+    if interval is None:
+        return "unclear"
+    (low, high), slack = interval, 0.15 * (interval[1] - interval[0] + band)
+    half = (high - low) / 2
+    if any(abs(of) <= slack for of in (high + band, low + must_see, half + band - must_see)):
+        answers = {
+            "there" if high + off < -band else "none" if low + off >= -must_see or half + band <= must_see + abs(off) * sign else "unclear"
+            for off in (-slack, slack)
+            for sign in (-1, 1)
+        }
+        if len(answers) > 1:
+            raise Unknown("a loss is so near to what must be seen that other random numbers decide")
+    return "there" if high < -band else "none" if low >= -must_see or half + band <= must_see else "unclear"
+
+
 def fewer_slower(most):
-    """Are no more programs than these slower by more than noise; nobody knows if it hangs on one that is too near to it."""
+    """Are no more programs than these slower with all of their intervals beyond noise, or not known well enough."""
 
     def of(cells):
         sure, maybe, programs = 0, 0, by_program(cells).values()
         for own in programs:
-            value, (low, high) = above_one_over(own)
+            value, interval = above_one_over(own)
             try:
-                is_below = is_above_nothing(-high, -low)
-                sure += is_below and not within(-value, farthest(above_one_over(own, "again")[1]))
+                sure += loss(value, interval, farthest(above_one_over(own, "again")[1]), MUST_SEE) != "none"
             except Unknown:
                 maybe += 1
         if sure <= most(len(programs)) < sure + maybe:
@@ -301,10 +321,12 @@ def fewer_slower(most):
 
 
 def helps_the_compiler(cells):
-    """CBS over the timer, beyond noise."""
+    """CBS over the timer, with all of its interval beyond noise."""
     own = [cell for cell in speedups("cbs over timer")(cells) if cell.program == "compiler"]
-    gain, noise = above_one_over(own)[0], farthest(above_one_over(own, "again")[1])
-    return not within(gain, noise), [gain]
+    (gain, (low, high)), noise = above_one_over(own), farthest(above_one_over(own, "again")[1])
+    if abs(low - noise) <= 0.15 * (high - low + noise):
+        raise Unknown("the interval begins so near to noise that other random numbers decide")
+    return low > noise, [gain]
 
 
 def timer_hurts(cells):
@@ -321,15 +343,17 @@ def helps(cells):
 
 
 def inliner(which):
-    """By CBS instead of by the timer: the old inliner as fast but for noise, the new one no slower."""
+    """By CBS instead of by the timer: the old inliner as fast to a percent, the new one no slower."""
 
     def of(cells):
         own = [cell for cell in cells if cell.kind == "overhead" and cell.has(f"--vs-inline {which}")]
-        gain, noise = above_one_over(own)[0], farthest(above_one_over(own, "again")[1])
+        gain, interval = above_one_over(own)
         if which == "new":
-            return within(-gain, noise), [gain]
-        # Less than one percent is no difference, however well it is known.
-        return within(abs(gain), max(noise, 1.0)), [gain]
+            return loss(gain, interval, farthest(above_one_over(own, "again")[1]), 1) == "none", [gain]
+        half = (interval[1] - interval[0]) / 2
+        if abs(half - 1) <= 0.15 * half and abs(gain) <= 1:
+            raise Unknown("it is so nearly known that other random numbers decide")
+        return abs(gain) <= 1 and half <= 1, [gain]
 
     return of
 
@@ -357,7 +381,7 @@ def insensitive(program, small=0.0):
         if 0.7 * level < share < 1.3 * level:
             raise Unknown("they are so near to differing that other random numbers decide")
         spread = max(means) - min(means)
-        return (share >= level or spread <= small) and within(chance, 5), [spread, chance]
+        return (share >= level or spread <= small) and within(chance, 2), [spread, chance]
 
     return of
 

@@ -5,6 +5,7 @@
 //! * [`plan`]: how much is measured
 //! * [`store`]: results on disk, as they come
 //! * [`results`], [`verdict`]: from results to numbers with intervals, and how these stand to the paper
+//! * [`loss`]: whether something lost, or is not known well enough to say so
 //! * [`groups`]: whether groups of numbers differ by more than chance
 //! * [`papers`]: the numbers that the papers print
 //! * [`vectors`]: worked examples of what the papers draw
@@ -18,6 +19,7 @@
 pub mod catalogue;
 pub mod cell;
 pub mod groups;
+pub mod loss;
 pub mod papers;
 pub mod plan;
 pub mod reduce;

@@ -2,11 +2,12 @@
 //! compilation.
 
 use super::inlining::{
-    self, CBS, COMPILER, Choice, J9, J9_STATIC, NEW, STATIC, TIMER, degraded, list, noise, of,
+    self, CBS, COMPILER, Choice, J9, J9_STATIC, Losses, MUST_SEE, NEW, STATIC, TIMER, noise, of,
 };
 use super::sec5_1::cbs_over_timer;
 use crate::catalogue::overheads::{Costs, bars, categories, series};
 use crate::catalogue::{Experiment, Findings};
+use crate::loss::is_gain;
 use crate::papers;
 use crate::plan::Plan;
 use crate::report::model::{Measured, Unit};
@@ -103,21 +104,21 @@ fn left(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         Bound::at_least(gain).stretch(6.0).resolution(3.0),
         best(&over),
     );
-    let slower = over.mean.map(|_| degraded(&over));
+    let slower = Losses::of(&over);
     found.checks.shape(
         "CBS is nowhere worse than the timer",
         "nothing is slower",
-        "no program slower beyond noise",
-        slower.as_ref().map(Vec::is_empty),
-        slower.map_or("not measured".into(), |slower| format!("slower: {}", list(&slower))),
+        "no program with all of its interval beyond noise, and none so uncertain that a loss of 3 % would not be seen",
+        slower.as_ref().map(|slower| slower.there.is_empty() && slower.unclear.is_empty()),
+        slower.map_or("not measured".into(), |slower| slower.text()),
     );
     if names.contains(&COMPILER) {
         let both = of(&over, COMPILER).zip(noise(&over, COMPILER));
         found.checks.shape(
             "CBS helps the compiler",
             &format!("{gain} % on javac"),
-            "faster than by the timer, beyond noise",
-            both.map(|(gain, noise)| gain.value > noise),
+            "faster than by the timer, with all of the interval beyond noise",
+            both.map(|(gain, noise)| is_gain(&gain, noise)),
             both.map_or("not measured".into(), |(gain, noise)| {
                 let [gain, noise] = [gain.value, noise].map(|of| shown(of, Unit::Percent));
                 format!("{gain}, same machine twice up to {noise}")
@@ -143,7 +144,7 @@ fn right(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     found.checks.number(
         "the worst program by CBS",
         &format!("less than {limit} % slower (compress)"),
-        Bound::at_least(-limit),
+        Bound::at_least(-limit).resolution(MUST_SEE),
         least,
     );
     let hurt = timer.mean.map(|_| timer.each.iter().filter(|of| of.1.value < 0.0).count());

@@ -9,6 +9,7 @@
 
 use crate::catalogue::overheads::{COMPILING, Costs, order, seconds};
 use crate::cell::{Cell, RESULT};
+use crate::loss::{Loss, loss};
 use crate::plan::{Mode, Plan};
 use crate::reduce::Reduction;
 use crate::report::model::Measured;
@@ -191,13 +192,38 @@ pub fn noise(costs: &Costs, program: &str) -> Option<f64> {
     Some(super::fig4::farthest(again))
 }
 
-/// Programs that are slower by more than noise: all of the interval is below 0, and the value beyond what the same machine differs by.
-pub fn degraded(costs: &Costs) -> Vec<&str> {
-    let is_slower = |name: &str, measured: &Measured| {
-        let high = measured.interval.map_or(measured.value, |of| of.1);
-        high < 0.0 && noise(costs, name).is_some_and(|noise| measured.value < -noise)
-    };
-    costs.each.iter().filter(|(name, measured)| is_slower(name, measured)).map(|of| of.0.as_str()).collect()
+/// A loss that a check for none must be able to see, in percent: no larger than what the paper calls its largest gain in one virtual machine.
+pub const MUST_SEE: f64 = 3.0;
+
+/// Programs that are slower, and those that nobody knows of.
+pub struct Losses<'a> {
+    /// All of the interval is beyond what the same machine differs by.
+    pub there: Vec<&'a str>,
+    /// A loss of [`MUST_SEE`] would not have been found.
+    pub unclear: Vec<&'a str>,
+}
+
+impl<'a> Losses<'a> {
+    /// Of all programs, if all were measured.
+    pub fn of(costs: &'a Costs) -> Option<Losses<'a>> {
+        costs.mean?;
+        let of = |wanted: Loss| {
+            let is_so = |(name, measured): &&(String, Measured)| {
+                let band = noise(costs, name).unwrap_or(f64::INFINITY);
+                loss(measured, band, MUST_SEE) == wanted
+            };
+            costs.each.iter().filter(is_so).map(|of| of.0.as_str()).collect::<Vec<&str>>()
+        };
+        Some(Losses { there: of(Loss::There), unclear: of(Loss::Unclear) })
+    }
+
+    /// In words.
+    pub fn text(&self) -> String {
+        match self.unclear.is_empty() {
+            true => format!("slower: {}", list(&self.there)),
+            false => format!("slower: {}; too uncertain: {}", list(&self.there), list(&self.unclear)),
+        }
+    }
 }
 
 /// Names in a line, or that there are none.

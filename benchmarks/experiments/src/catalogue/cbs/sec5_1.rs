@@ -1,11 +1,12 @@
 //! Arnold and Grove 2005, section 5.1: the inliner that Jikes RVM had, which made nothing of better profiles, and the one that does.
 
-use super::inlining::{self, CBS, Choice, NEW, OBJECTS, OLD, OLD_LARGER, TIMER, degraded, list, of};
+use super::inlining::{self, CBS, Choice, Losses, NEW, OBJECTS, OLD, OLD_LARGER, TIMER, of};
 use crate::catalogue::overheads::{bars, categories, paper_mean};
 use crate::catalogue::{Experiment, Findings};
+use crate::loss::{Loss, loss};
 use crate::papers;
 use crate::plan::{Mode, Plan};
-use crate::report::model::Unit;
+use crate::report::model::{Measured, Unit};
 use crate::results::Results;
 use crate::verdict::{Bound, shown};
 
@@ -59,26 +60,29 @@ fn old(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         let (cbs, timer) = cbs_over_timer(inliner);
         inlining::speedups(plan, results, &names, cbs, timer)
     });
-    // The mean: of single programs, one in twenty is off by chance.
-    let noise = old.again_mean.map(|again| super::fig4::farthest(again).max(LITTLE));
-    let both = old.mean.zip(noise);
+    // The mean: of single programs, one in twenty is off by chance. Where it may be as far off as this or farther, that it is not is an accident.
+    let is_little = |mean: &Measured| {
+        let half = mean.interval.map_or(f64::INFINITY, |(low, high)| (high - low) / 2.0);
+        mean.value.abs() <= LITTLE && half <= LITTLE
+    };
+    let said = |mean: &Measured| match mean.interval {
+        Some((low, high)) => format!("{} ({low:.2} to {high:.2})", shown(mean.value, mean.unit)),
+        None => format!("{}, nobody knows how exactly", shown(mean.value, mean.unit)),
+    };
     found.checks.shape(
         "the old inliner by CBS and by the timer",
         "no better",
-        "no farther apart than 1 %, or than the same machine measured twice",
-        both.map(|(mean, noise)| mean.value.abs() <= noise),
-        both.map_or("not measured".into(), |(mean, noise)| {
-            let [mean, noise] = [mean.value, noise].map(|of| shown(of, Unit::Percent));
-            format!("{mean}, not told from noise up to {noise}")
-        }),
+        "no farther apart than 1 %, known to ±1 %",
+        old.mean.as_ref().map(is_little),
+        old.mean.as_ref().map_or("not measured".into(), said),
     );
     let both = new.mean.zip(new.again_mean);
     found.checks.shape(
         "the new inliner is not worse by CBS",
         "better on some programs",
-        "mean not below 0 by more than the same machine measured twice",
-        both.map(|(mean, again)| mean.value >= -super::fig4::farthest(again)),
-        new.mean.map_or("not measured".into(), |mean| shown(mean.value, mean.unit)),
+        "no loss of the mean with all of its interval beyond what the same machine differs by, where one of 1 % would be seen",
+        both.map(|(mean, again)| loss(&mean, super::fig4::farthest(again), LITTLE) == Loss::None),
+        new.mean.as_ref().map_or("not measured".into(), said),
     );
     let groups = categories(&names);
     let series = vec![
@@ -125,13 +129,13 @@ fn new(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     if let Some(alike) = &alike {
         found.checks.told("average speed-up over the old one with the same limits", "not said", alike.mean);
     }
-    let slower = costs.mean.map(|_| degraded(&costs));
+    let slower = Losses::of(&costs);
     found.checks.shape(
         "more programs gain than lose",
         "gains on average",
-        "fewer than half are slower beyond noise",
-        slower.as_ref().map(|slower| slower.len() * 2 < names.len()),
-        slower.map_or("not measured".into(), |slower| format!("slower: {}", list(&slower))),
+        "fewer than half are slower with all of their intervals beyond noise, or so uncertain that a loss of 3 % would not be seen",
+        slower.as_ref().map(|of| (of.there.len() + of.unclear.len()) * 2 < names.len()),
+        slower.map_or("not measured".into(), |slower| slower.text()),
     );
     let groups = categories(&names);
     let mut series = vec![costs.series("new inliner", &groups)];

@@ -25,10 +25,8 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     conclude,
 };
 
-/// Percent: chance that makes more of a difference between two configurations hides what is looked for.
-const WIDEST: f64 = 5.0;
-
-/// Percent: less was found on javac, and called small.
+/// Percent: less was found on javac, and called small. Where chance alone makes more of a difference between two configurations, one of this size would
+/// not have been found.
 const SMALL: f64 = 2.0;
 
 /// The first is that of figure 5, whose measurements serve here, too, when time is short.
@@ -90,11 +88,11 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
             &format!("between the best and the worst parameters, {name}"),
             if of_javac { "1 to 2 % on javac" } else { "not significant" },
             match of_javac {
-                false => "not significant, and what chance makes of two parameters at most 5 %",
-                true => "not significant or at most 2 %, and what chance makes of two parameters at most 5 %",
+                false => "not significant, and what chance makes of two parameters at most 2 %",
+                true => "not significant or at most 2 %, and what chance makes of two parameters at most 2 %",
             },
             spread.map(|spread| {
-                (is_small(&spread) || !spread.is_significant(names.len())) && spread.chance <= WIDEST
+                (is_small(&spread) || !spread.is_significant(names.len())) && spread.chance <= SMALL
             }),
             spread.map_or("not measured".into(), |of| {
                 let [between, chance] = [of.between, of.chance].map(|of| shown(of, Unit::Percent));

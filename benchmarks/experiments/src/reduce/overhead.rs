@@ -59,6 +59,12 @@ pub fn reduce(value: &Value) -> Result<Outcome, String> {
             put(&format!("{name}again"), ratios.again);
         }
         put("turns", turns as f64);
+        // Of a machine that compiles the same code again and again, each time is a trial.
+        for arm in ARMS {
+            if let Some(time) = round[arm]["compile_ns"].as_f64() {
+                put(&format!("{arm}.compile_ns"), time);
+            }
+        }
         for (arm, (times, ticked)) in ARMS.iter().zip(arms.iter().zip(&ticked)) {
             times.iter().for_each(|&time| put(&format!("{arm}.cpu_ns"), time as f64));
             ticked.iter().for_each(|&tick| put(&format!("{arm}.ticked"), f64::from(u8::from(tick))));
@@ -89,7 +95,7 @@ mod tests {
 
     #[test]
     fn rounds_are_ratios_and_all_samples_are_kept() {
-        let arm = |time: u64| json!({"cpu_ns": [time, time], "ticked": [false, false], "ticks": 1, "code_bytes": 10});
+        let arm = |time: u64| json!({"cpu_ns": [time, time], "ticked": [false, false], "ticks": 1, "code_bytes": 10, "compile_ns": 2 * time});
         let round = |time| json!({"base": arm(100), "profiled": arm(time), "again": arm(100)});
         let record = json!({
             "profile": ["blpp"], "versus": [],
@@ -102,6 +108,8 @@ mod tests {
         assert_eq!(outcome.samples["again"], [0.0, 0.0]);
         assert_eq!(outcome.samples["profiled.cpu_ns"], [110.0, 110.0, 120.0, 120.0]);
         assert_eq!((outcome.numbers["base.ticks"], outcome.numbers["base.code_bytes"]), (2.0, 10.0));
+        assert_eq!(outcome.samples["profiled.compile_ns"], [220.0, 240.0]);
+        assert_eq!(outcome.numbers["profiled.compile_ns"], 230.0);
         assert_eq!(outcome.numbers["counts.base.additions"], 2.0);
         // What costs at a tick counts, whoever does it there.
         let mut ticks = record.clone();

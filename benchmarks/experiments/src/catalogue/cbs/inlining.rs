@@ -105,9 +105,13 @@ pub fn of_samples(plan: &Plan, program: &str, choice: Choice, base: Choice) -> V
     (0..all).map(|sample| comparing(plan, program, (choice, base), sample, "", milliseconds)).collect()
 }
 
-/// What its compilation takes with either.
-pub fn compiling(plan: &Plan, program: &str, choice: Choice, base: Choice) -> Cell {
-    comparing(plan, program, (choice, base), 0, COMPILING, 1_000 * seconds(plan, 1))
+/// What its compilation takes with either: a cell for each time that calls are sampled, which a quick run does once.
+pub fn compiling(plan: &Plan, program: &str, choice: Choice, base: Choice) -> Vec<Cell> {
+    let all = plan.pick(1, 3);
+    let milliseconds = plan.trials.map_or(plan.pick(1_000, 5_500), |_| 1_000 * seconds(plan, 1) / all);
+    let of_sample =
+        |sample| comparing(plan, program, (choice, base), sample, COMPILING, milliseconds.max(500));
+    (0..all).map(of_sample).collect()
 }
 
 /// With the calls that one of several runs sampled, and some flags more.

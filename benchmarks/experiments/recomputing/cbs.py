@@ -301,16 +301,9 @@ def loss(value, interval, band, must_see):
     if interval is None:
         return "unclear"
     (low, high), slack = interval, 0.15 * (interval[1] - interval[0] + band)
-    half = (high - low) / 2
-    if any(abs(of) <= slack for of in (high + band, low + must_see, half + band - must_see)):
-        answers = {
-            "there" if high + off < -band else "none" if low + off >= -must_see or half + band <= must_see + abs(off) * sign else "unclear"
-            for off in (-slack, slack)
-            for sign in (-1, 1)
-        }
-        if len(answers) > 1:
-            raise Unknown("a loss is so near to what must be seen that other random numbers decide")
-    return "there" if high < -band else "none" if low >= -must_see or half + band <= must_see else "unclear"
+    if abs(high + band) <= slack or abs(low + must_see) <= slack and high >= -band:
+        raise Unknown("a loss is so near to what must be seen that other random numbers decide")
+    return "there" if high < -band else "none" if low >= -must_see else "unclear"
 
 
 def fewer_slower(most):

@@ -3,9 +3,9 @@
 use crate::cell::{Cell, RESULT};
 use crate::plan::{Mode, Plan};
 use crate::reduce::Reduction;
-use crate::report::model::{Chart, Figure, Measured, Series, Unit};
+use crate::report::model::{self, Chart, Figure, Measured, Series, Unit};
 use crate::results::{Results, above_one, mean_above_one};
-use crate::verdict::shown;
+use crate::verdict::{shown, within_band};
 use holloway_benchmarks::against::statistics::LogRatio;
 
 /// What headlines hang on: a quick run measures it for longer.
@@ -111,6 +111,19 @@ impl Costs {
         Some((high - low) / 2.0)
     }
 
+    /// The cost of a program, or the mean, for a table: what is less than the same machine measured twice differs by is said to be no more than that.
+    pub fn entry(&self, name: &str) -> model::Cell {
+        let of = if name == MEAN { self.mean } else { find(&self.each, name) };
+        let half = |again: Measured| again.interval.map(|(low, high)| (high - low) / 2.0);
+        let band = if name == MEAN { self.band() } else { find(&self.again, name).and_then(half) };
+        match of {
+            Some(measured) => {
+                within_band(&measured, band).map_or(model::Cell::Number(measured), model::Cell::Text)
+            }
+            None => model::Cell::Text("-".into()),
+        }
+    }
+
     /// As bars, the mean last.
     pub fn series(&self, name: &str, categories: &[String]) -> Series {
         series(
@@ -178,4 +191,28 @@ pub fn bars(
 ) -> Figure {
     let (id, title, caption) = (id.to_string(), title.to_string(), caption.to_string());
     Figure { id, title, caption, chart: Chart::Bars { unit, categories, series } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_say_no_more_than_can_be_told() {
+        let of = |value: f64, half: f64| Measured {
+            value,
+            interval: Some((value - half, value + half)),
+            unit: Unit::Percent,
+        };
+        let costs = Costs {
+            each: vec![("list".into(), of(0.2, 0.1)), ("json".into(), of(2.0, 0.1))],
+            again: vec![("list".into(), of(0.0, 0.5)), ("json".into(), of(0.9, 0.5))],
+            mean: Some(of(1.1, 0.1)),
+            again_mean: Some(of(0.4, 0.3)),
+        };
+        assert_eq!(costs.entry("list"), model::Cell::Text("≤ 0.50 %".into()));
+        assert_eq!(costs.entry("json"), model::Cell::Number(of(2.0, 0.1)));
+        assert_eq!(costs.entry(MEAN), model::Cell::Number(of(1.1, 0.1)));
+        assert_eq!(costs.entry("cd"), model::Cell::Text("-".into()));
+    }
 }

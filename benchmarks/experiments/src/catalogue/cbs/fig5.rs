@@ -114,7 +114,7 @@ fn left(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     found.checks.shape(
         "CBS is nowhere worse than the timer",
         "nothing is slower",
-        "no program with all of its interval beyond noise, and none so uncertain that a loss of 3 % would not be seen",
+        "no program with all of its interval beyond noise, and none whose interval does not exclude a loss of 3 %",
         slower.as_ref().map(|slower| slower.there.is_empty() && slower.unclear.is_empty()),
         slower.map_or("not measured".into(), |slower| slower.text()),
     );

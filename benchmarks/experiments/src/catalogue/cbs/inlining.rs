@@ -203,7 +203,7 @@ pub const MUST_SEE: f64 = 3.0;
 pub struct Losses<'a> {
     /// All of the interval is beyond what the same machine differs by.
     pub there: Vec<&'a str>,
-    /// A loss of [`MUST_SEE`] would not have been found.
+    /// A loss of [`MUST_SEE`] is not excluded.
     pub unclear: Vec<&'a str>,
 }
 

@@ -80,7 +80,7 @@ fn old(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     found.checks.shape(
         "the new inliner is not worse by CBS",
         "better on some programs",
-        "no loss of the mean with all of its interval beyond what the same machine differs by, where one of 1 % would be seen",
+        "no loss of the mean with all of its interval beyond what the same machine differs by, and one of 1 % excluded",
         both.map(|(mean, again)| loss(&mean, super::fig4::farthest(again), LITTLE) == Loss::None),
         new.mean.as_ref().map_or("not measured".into(), said),
     );
@@ -133,7 +133,7 @@ fn new(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     found.checks.shape(
         "more programs gain than lose",
         "gains on average",
-        "fewer than half are slower with all of their intervals beyond noise, or so uncertain that a loss of 3 % would not be seen",
+        "fewer than half are slower with all of their intervals beyond noise, or do not exclude a loss of 3 %",
         slower.as_ref().map(|of| (of.there.len() + of.unclear.len()) * 2 < names.len()),
         slower.map_or("not measured".into(), |slower| slower.text()),
     );

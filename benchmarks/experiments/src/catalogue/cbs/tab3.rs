@@ -1,13 +1,13 @@
 //! Arnold and Grove 2005, table 3: accuracy and overhead for each program, of one sample for each tick and of CBS, in both virtual machines.
 
 use crate::catalogue::accuracies;
-use crate::catalogue::overheads::{Costs, of_seconds, seconds};
+use crate::catalogue::overheads::{Costs, MEAN, of_seconds, seconds};
 use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings, programs};
 use crate::cell::Cell;
 use crate::papers;
 use crate::plan::{Mode, Plan};
-use crate::report::model::{self, Measured, Unit};
+use crate::report::model::{self, Unit};
 use crate::results::{Results, exactly, mean};
 use crate::verdict::{Bound, shown};
 
@@ -94,14 +94,14 @@ impl Configuration {
         plan.programs(quick, &[programs::CLASSIC, &short].concat())
     }
 
-    /// Of a program, the overheads of the base and of CBS.
-    fn overheads(&self, costs: &Both, name: &str) -> [Option<Measured>; 2] {
-        let of = |costs: &Costs| costs.each.iter().find(|of| of.0 == name).map(|of| of.1);
-        let base = match self.base {
-            Some(_) => costs.base.as_ref().and_then(of),
-            None => Some(exactly(0.0, Unit::Percent)),
+    /// Of a program, or on average, the overheads of the base and of CBS.
+    fn overheads(&self, costs: &Both, name: &str) -> [model::Cell; 2] {
+        let base = match (self.base, &costs.base) {
+            (Some(_), Some(base)) => base.entry(name),
+            (Some(_), None) => text("-"),
+            (None, _) => model::Cell::Number(exactly(0.0, Unit::Percent)),
         };
-        [base, of(&costs.cbs)]
+        [base, costs.cbs.entry(name)]
     }
 }
 
@@ -243,13 +243,12 @@ fn judge(found: &mut Findings, at: usize, of: &Configuration, rows: Option<&Vec<
 fn figure(found: &mut Findings, rows: &[Row], is_complete: bool, costs: &[Both; 2]) {
     let size = |ticks: u64| if ticks == TICKS[0] { "small" } else { "large" };
     let number = |value: Option<f64>| entry(value, Unit::Percent);
-    let cost = |of: Option<Measured>| of.map_or_else(|| text("-"), model::Cell::Number);
     let line = |row: &Row| -> Vec<model::Cell> {
         let name = text(&format!("{}-{}, {} ticks", row.program, size(row.ticks), row.ticks));
         let of = |at: usize| {
             let [base, cbs] = CONFIGURATIONS[at].overheads(&costs[at], row.program);
             let [own, more] = row.each[at].map(|of| number(Some(of)));
-            [cost(base), own, cost(cbs), more]
+            [base, own, cbs, more]
         };
         std::iter::once(name).chain([0, 1].into_iter().flat_map(of)).collect()
     };
@@ -257,12 +256,9 @@ fn figure(found: &mut Findings, rows: &[Row], is_complete: bool, costs: &[Both; 
         [("average small", Some(TICKS[0])), ("average large", Some(TICKS[1])), ("average all", None)];
     let average_line = |&(name, ticks): &(&str, Option<u64>)| -> Vec<model::Cell> {
         let of = |at: usize| {
-            let base = match CONFIGURATIONS[at].base {
-                Some(_) => costs[at].base.as_ref().and_then(|base| base.mean),
-                None => Some(exactly(0.0, Unit::Percent)),
-            };
+            let [base, cbs] = CONFIGURATIONS[at].overheads(&costs[at], MEAN);
             let [own, more] = [0, 1].map(|column| number(average(rows, at, column, ticks)));
-            [cost(base), own, cost(costs[at].cbs.mean), more]
+            [base, own, cbs, more]
         };
         std::iter::once(text(name)).chain([0, 1].into_iter().flat_map(of)).collect()
     };

@@ -136,11 +136,12 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let changing = of_processes(plan, results, &phased);
     let paper = |key: &str| papers::number(&format!("pep.fig11.adaptive_overhead.{key}"));
     let percent = |value: f64| shown(value, Unit::Percent);
-    found.checks.number(
+    found.checks.cost(
         "average overhead, steady programs",
         &percent(paper("avg")),
         Bound::at_most(paper("avg")).stretch(0.5).resolution(1.0),
         usual.mean,
+        usual.band(),
     );
     found.checks.number(
         "overhead of the dearest steady program",

@@ -91,11 +91,12 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let (costs, only) = (&all[0].1, &all[1].1);
     let paper = |key: &str| papers::number(&format!("pep.fig6.{key}"));
     let (average, most) = (paper("pep_64_17.avg"), paper("pep_64_17.max"));
-    found.checks.number(
+    found.checks.cost(
         "average overhead of PEP(64,17)",
         &shown(average, Unit::Percent),
         Bound::at_most(average).stretch(0.8).resolution(1.0),
         costs.mean,
+        costs.band(),
     );
     found.checks.number(
         "overhead of PEP(64,17) for the dearest program",

@@ -62,11 +62,12 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         Bound::at_least(accuracy).stretch(93.0),
         scores[2].mean,
     );
-    found.checks.number(
+    found.checks.cost(
         "average overhead of a trace at each tick",
         &shown(overhead, Unit::Percent),
         Bound::at_most(overhead).resolution(1.0),
         costs.mean,
+        costs.band(),
     );
     found.checks.told("average accuracy with 4 branches", &shown(accuracy, Unit::Percent), scores[1].mean);
     let better = scores[0].mean.zip(scores[1].mean).zip(scores[2].mean);

@@ -61,11 +61,12 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         Bound::at_least(least).stretch(93.0),
         score.mean,
     );
-    found.checks.number(
+    found.checks.cost(
         "its average overhead",
         &shown(most, Unit::Percent),
         Bound::at_most(most).resolution(1.0),
         costs.mean,
+        costs.band(),
     );
     let groups = categories(&names);
     let both = vec![score.series(&groups), paper_mean(&groups, "paper", least)];

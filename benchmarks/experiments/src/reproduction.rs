@@ -26,7 +26,7 @@ pub fn report(experiments: &[&Experiment], plan: &Plan, stored: &Stored, command
             experiments: own.iter().map(|of| conclude(of, plan, &results)).collect(),
         });
     }
-    let plane = catalogue::plane(plan, &results);
+    let planes = catalogue::planes(plan, &results);
     let Header { build, began, mut machine, hosts, .. } = stored.header.clone();
     if hosts.len() > 1 {
         machine
@@ -38,7 +38,7 @@ pub fn report(experiments: &[&Experiment], plan: &Plan, stored: &Stored, command
         version: VERSION,
         provenance: Provenance { build, began, command, mode, machine, seconds },
         papers,
-        plane,
+        planes,
     }
 }
 

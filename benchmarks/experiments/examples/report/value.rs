@@ -628,6 +628,6 @@ pub fn invented() -> Report {
                 kblpp,
             ),
         ],
-        plane: Some(plane()),
+        planes: vec![plane()],
     }
 }

@@ -16,7 +16,7 @@ mod plane;
 mod pmu;
 
 pub use names::select;
-pub use plane::plane;
+pub use plane::planes;
 
 use crate::cell::Cell;
 use crate::plan::Plan;

@@ -30,9 +30,9 @@ pub fn render(report: &Report) -> String {
         );
         summary(&mut out, report);
     }
-    if let Some(plane) = &report.plane {
+    if !report.planes.is_empty() {
         out.push_str("## All profilers on one plane\n\n");
-        figure(&mut out, plane);
+        report.planes.iter().for_each(|plane| figure(&mut out, plane));
     }
     for paper in &report.papers {
         of_paper(&mut out, paper);

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The version of the form below.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// A whole reproduction.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -15,8 +15,8 @@ pub struct Report {
     pub provenance: Provenance,
     /// The papers, in the order of the catalogue.
     pub papers: Vec<Paper>,
-    /// All profilers on one plane: accuracy against overhead, same programs, same metric.
-    pub plane: Option<Figure>,
+    /// All profilers on one plane, accuracy against overhead, same programs, same metric: a plane for each metric.
+    pub planes: Vec<Figure>,
 }
 
 /// Where, when and with what something was measured.

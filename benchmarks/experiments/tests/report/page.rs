@@ -76,7 +76,7 @@ fn numbers_are_finite(element: &xml::Element) {
 
 fn figures(report: &Report) -> Vec<&Figure> {
     let of_papers = report.papers.iter().flat_map(|paper| &paper.experiments).flat_map(|one| &one.figures);
-    report.plane.iter().chain(of_papers).collect()
+    report.planes.iter().chain(of_papers).collect()
 }
 
 /// Every figure has a link to its data, and the data are all numbers of the figure.

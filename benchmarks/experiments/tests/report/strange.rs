@@ -75,7 +75,7 @@ fn with(charts: Vec<Chart>) -> Report {
     experiment.figures = charts.into_iter().enumerate().map(figure).collect();
     report.papers[0].experiments = vec![experiment];
     report.papers.truncate(1);
-    report.plane = None;
+    report.planes.clear();
     report
 }
 
@@ -172,7 +172,7 @@ fn hostile_names_stay_names() {
 #[test]
 fn nothing_at_all_is_a_report_too() {
     let mut report = value::invented();
-    report.plane = None;
+    report.planes.clear();
     for paper in &mut report.papers {
         paper.experiments.clear();
     }

@@ -15,6 +15,8 @@ mod tab1;
 mod tab2;
 mod tab3;
 
+pub(super) use sec3_1::{CALL_PROFILERS, CallProfiler, accuracy as common_accuracy, names as common};
+
 use super::{Experiment, Paper};
 
 pub(super) const PAPER: Paper = Paper {

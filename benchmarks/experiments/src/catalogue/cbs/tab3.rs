@@ -42,7 +42,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
 const TICKS: [u64; 2] = [50, 500];
 
 /// A virtual machine of the paper, and what stands for it.
-pub(super) struct Configuration {
+struct Configuration {
     /// Its name.
     name: &'static str,
     /// Who samples in the column of the base, and with CBS.
@@ -52,12 +52,12 @@ pub(super) struct Configuration {
     /// What is measured of the cost of the base; nothing if that is 0 by definition.
     base: Option<&'static str>,
     /// What is measured of the cost of CBS.
-    pub(super) cbs: &'static str,
+    cbs: &'static str,
     /// The first of its four columns among the paper's numbers: overhead and accuracy of the base, and of CBS.
     column: usize,
 }
 
-pub(super) const CONFIGURATIONS: [Configuration; 2] = [
+const CONFIGURATIONS: [Configuration; 2] = [
     Configuration {
         name: "Jikes RVM, CBS(3,16)",
         profilers: ["cbs:schedule=timer", "cbs:samples=16,stride=3"],

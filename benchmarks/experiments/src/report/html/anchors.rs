@@ -19,8 +19,8 @@ pub struct Places {
     pub experiments: Vec<Vec<String>>,
     /// Of the figures of each experiment of each paper.
     pub figures: Vec<Vec<Vec<String>>>,
-    /// Of the figure of the plane.
-    pub plane: String,
+    /// Of the figures of planes.
+    pub planes: Vec<String>,
 }
 
 impl Places {
@@ -54,8 +54,9 @@ impl Places {
             of.collect()
         });
         let figures = figures.collect();
-        let plane = report.plane.as_ref().map(|figure| take(format!("plane--{}", plain(&figure.id))));
-        Places { papers, experiments, figures, plane: plane.unwrap_or_default() }
+        let planes =
+            report.planes.iter().map(|figure| take(format!("plane--{}", plain(&figure.id)))).collect();
+        Places { papers, experiments, figures, planes }
     }
 }
 

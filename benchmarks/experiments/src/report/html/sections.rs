@@ -10,7 +10,7 @@ use crate::report::{data, numbers};
 /// The contents, with the verdict of each experiment.
 pub fn contents(report: &Report, places: &Places) -> Element {
     let mut list = element("ol");
-    if report.plane.is_some() {
+    if !report.planes.is_empty() {
         list = list.child(
             element("li").child(classed("a", "of-paper").set("href", "#plane").text("All on one plane")),
         );
@@ -36,11 +36,11 @@ pub fn contents(report: &Report, places: &Places) -> Element {
 
 /// The plane and the papers.
 pub fn all(report: &Report, places: &Places) -> Vec<Element> {
-    let plane = report.plane.as_ref().map(|figure| {
+    let plane = (!report.planes.is_empty()).then(|| {
         classed("section", "paper")
             .set("id", "plane")
             .child(element("h2").text("All profilers on one plane"))
-            .child(one_figure(figure, &places.plane))
+            .all(report.planes.iter().zip(&places.planes).map(|(figure, name)| one_figure(figure, name)))
     });
     let papers = report.papers.iter().enumerate().map(|(index, paper)| of_paper(paper, index, places));
     plane.into_iter().chain(papers).collect()

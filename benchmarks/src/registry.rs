@@ -158,6 +158,7 @@ benchmarks! {
     Applications "market" default 10000 quick 20 "transactions of each thread", "what must hold of the tables, and a digest of them";
     Applications "masks" default 9504 quick 8 "rows", "each pixel, blurred in another way, and a digest of the picture";
     Applications "masks8" default 9504 quick 8 "rows", "each pixel, blurred in another way, and a digest of the picture";
+    Applications "montecarlo" default 20000 quick 1 "thousands of points", "how many points lie inside, and the first of them in whole numbers";
     Applications "rules" default 200 quick 1 "repetitions", "all facts that follow, and how often each rule is run";
     Applications "tags" default 1000 quick 1 "repetitions", "all tokens and tags of a text made of known ones";
     Applications "tracer" default 384 quick 8 "side of the picture", "a digest of the picture, and some rows made without threads";
@@ -211,7 +212,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), BENCHMARKS.len());
-        assert_eq!(Suite::ALL.map(|suite| suite.benchmarks().count()), [14, 4, 8, 9, 15]);
+        assert_eq!(Suite::ALL.map(|suite| suite.benchmarks().count()), [14, 4, 8, 9, 16]);
         assert!(BENCHMARKS.iter().all(|b| b.quick_size <= b.default_size));
         assert!(Suite::ALL.iter().all(|&suite| Suite::named(suite.folder()) == Some(suite)));
     }

@@ -4,47 +4,84 @@ import collections
 import math
 import re
 
-from . import masks, sequences
-from .basics import Cell, above_one, extreme, flagged, having, mean, mean_ratio, over
+from . import masks, relative, sequences
+from .basics import Cell, extreme, flagged, having, mean, mean_ratio, over
 
 OUTLIERS = "heapsort moldyn lzw".split()
 HASH = "--profile blpp:storage=hash"
+ARRAY = "--profile blpp:storage=array"
 # The paper's percentages of the masked filter, as `sequences.masked` has them.
 MASKED = (81.7, 98.9, 0.1, 95.0, 0.6)
 
 
-def by_k(cells):
-    """By k, overheads over that of Ball-Larus profiling, of programs that it makes at least 3 % slower."""
-    ratio = lambda cell: math.exp(mean(cell.rounds("overhead"))) - 1
-    base = {cell.program: ratio(cell) for cell in flagged(cells, HASH)}
-    lines = {}
-    for cell in cells:
-        if "kblpp" in cell.flags and base[cell.program] >= 0.03:
-            lines.setdefault(cell.program, {})[cell.k()] = ratio(cell) / base[cell.program]
-    return list(lines.values())
+def logarithms(cells, flags):
+    """What each round of a program's cell with these flags gave, by program."""
+    return {cell.program: cell.rounds("overhead") for cell in flagged(cells, flags)}
 
 
-def relative_to_blpp(pick):
-    """The largest or least of these."""
-    return lambda cells: pick(value for line in by_k(cells) for value in line.values())
+def specs(cells, name):
+    """The flags of cells of overhead with such a profiler, by its k."""
+    found = {cell.flags for cell in cells if cell.kind == "overhead" and f"{name}:k=" in cell.flags}
+    return {int(of.rsplit("=", 1)[1]): of for of in sorted(found)}
 
 
-def beside_blpp(name):
-    """Of a profiler with each k, the mean of its overhead over that of Ball-Larus profiling, without programs of which code is refused."""
+def is_divisor(rounds):
+    """Is there an overhead to divide by."""
+    return math.exp(mean(rounds)) - 1 >= 0.03
+
+
+def ratios(cells, base, times=False, name="kblpp"):
+    """By k and program: time or overhead of a profiler over that of Ball-Larus profiling."""
+    under, found = logarithms(cells, base), {}
+    for k, flags in specs(cells, name).items():
+        for program, rounds in logarithms(cells, flags).items():
+            if times or is_divisor(under[program]):
+                divide = relative.of_times if times else relative.of_overheads
+                found.setdefault(k, {})[program] = divide(rounds, under[program])
+    return found
+
+
+def farthest(pick, base=HASH, times=False):
+    """The largest or least of these, with its interval."""
 
     def of(cells):
-        ratio = lambda cell: math.exp(mean(cell.rounds("overhead"))) - 1
-        base = {cell.program: ratio(cell) for cell in flagged(cells, HASH)}
-        ratios = {}
-        for cell in (cell for cell in cells if cell.kind == "overhead" and f"{name}:k=" in cell.flags):
-            spec = cell.flags.split()[-1]
-            told = [own for own in cells if own.kind == "windows" and own.program == cell.program and own.has(spec)]
-            refused = name == "kroy" and told[0].number("windows.refused") > 0
-            if base[cell.program] >= 0.03 and not refused:
-                ratios.setdefault(int(spec.split("=")[1]), []).append(ratio(cell) / base[cell.program])
-        return [mean(ratios[k]) for k in sorted(ratios)]
+        every = [ratio for programs in ratios(cells, base, times).values() for ratio in programs.values()]
+        found = pick(every, key=lambda ratio: ratio.value)
+        return found.value, found.interval
 
     return of
+
+
+def below(cells):
+    """Programs that take no more time with the largest k than with Ball-Larus profiling."""
+    found = ratios(cells, HASH, True)
+    last = found[max(found)].values()
+    return 100 * sum(ratio.value <= 1 for ratio in last) / len(last)
+
+
+def beside_blpp(name, base=HASH, times=False):
+    """Of a profiler with each k, these ratios, without programs of which code is refused."""
+
+    def of(cells):
+        every = {}
+        for k, programs in ratios(cells, base, times, name).items():
+            for program, ratio in programs.items():
+                told = [own for own in cells if own.kind == "windows" and own.program == program and own.has(f"--profile {name}:k={k}")]
+                if name != "kroy" or told[0].number("windows.refused") == 0:
+                    every.setdefault(k, []).append(ratio)
+        return [every[k] for k in sorted(every)]
+
+    return of
+
+
+def cheaper(cells):
+    """The mean over programs of numbers of k iterations, of the k with which it is less."""
+    return min((relative.average(of) for of in beside_blpp("kroy")(cells)), key=lambda of: of[0])
+
+
+def over_every_k(base=HASH, times=False):
+    """The mean over programs and k of the forest's."""
+    return lambda cells: relative.average([ratio for of in beside_blpp("kblpp", base, times)(cells) for ratio in of])
 
 
 def refused(number):
@@ -128,6 +165,22 @@ def masked(other):
     return lambda cells: max(abs(one - two) for one, two in zip(sequences.masked(cells[0]), other()))
 
 
+def widest(k):
+    """The average degree of nodes that have children, of the program where it is largest."""
+    return lambda cells: max(cell.number("forest.degree") for cell in cells if cell.k() == k)
+
+
+def of_forests(cells):
+    """Those of whole programs whose forests are kept as numbers."""
+    return [cell for cell in cells if cell.kind == "forest"]
+
+
+def deepest(cells):
+    """Programs of two iterations that have sequences of the largest k."""
+    largest = max(cell.k() for cell in cells)
+    return sum(cell.sample("levels.nodes")[largest - 1] > 0 for cell in having(cells, "--iterations 2") if cell.k() == largest)
+
+
 def figure13(cells, is_figure):
     """The cells of the figure's routine, or those of whole programs."""
     return [cell for cell in cells if (cell.program == "sorter") == is_figure]
@@ -147,13 +200,17 @@ RECIPES = {
         ),
     },
     "kblpp-fig14": {
-        "overhead relative to BLPP, the worst program and k": relative_to_blpp(lambda all: max([0.0, *all])),
-        "overhead relative to BLPP, the best program and k": relative_to_blpp(min),
+        "overhead relative to BLPP, the worst program and k": farthest(max),
+        "overhead relative to BLPP, the best program and k": farthest(min),
+        "programs at or below BLPP with the largest k": below,
+        "time relative to BLPP's, the worst program and k": farthest(max, times=True),
+        "overhead relative to that of BLPP in arrays, the worst program and k": farthest(max, ARRAY),
+        "time relative to that of BLPP in arrays, the worst program and k": farthest(max, ARRAY, True),
     },
     "kblpp-fig15": {
-        "look-ups relative to BLPP, the program and k with most": lambda cells: max(over("chunks", "items")(cells)),
+        "look-ups relative to BLPP, the program and k with most": lambda cells: max(over("chunks", "items")(of_forests(cells))),
         "hash operations that are done, relative to BLPP, the program and k with most": lambda cells: max(
-            over("hash_operations", "items")(cells)
+            over("hash_operations", "items")(of_forests(cells))
         ),
     },
     "kblpp-eclipse-scan": {
@@ -162,13 +219,30 @@ RECIPES = {
         "look-ups in hash tables of nodes, for each path, the worst program and k": lambda cells: max(
             over("wide_lookups", "items")(cells)
         ),
+    }
+    | {
+        f"children of a node that has any, on average, the program with most, k={k}": widest(k) for k in (2, 16)
     },
-    "kblpp-fig17": {"bytes of the largest forest": extreme(max, lambda cell: cell.number("bytes"))},
+    "kblpp-fig17": {
+        "bytes of the largest forest": extreme(max, lambda cell: cell.number("bytes")),
+        "bytes for a node of that forest, with its tables": lambda cells: (lambda cell: cell.number("bytes") / cell.number("nodes"))(
+            max(cells, key=lambda cell: cell.number("bytes"))
+        ),
+    },
+    "kblpp-fig18": {
+        "its nodes, of those of the k-slab forest, the program and k with fewest": lambda cells: min(over("forest.nodes", "nodes")(cells)),
+        "the same, with most": lambda cells: max(over("forest.nodes", "nodes")(cells)),
+    },
     "kblpp-tab1": {
-        "cost of numbers of k iterations relative to BLPP, the cheaper k": lambda cells: min(beside_blpp("kroy")(cells)),
-        "cost of k-BLPP relative to BLPP, the mean over k": lambda cells: mean(beside_blpp("kblpp")(cells)),
-        "cost of k-BLPP with the largest k relative to numbers of k iterations, the cheaper k": lambda cells: beside_blpp("kblpp")(cells)[-1]
-        / min(beside_blpp("kroy")(cells)),
+        "cost of numbers of k iterations relative to BLPP, the cheaper k": cheaper,
+        "cost of k-BLPP relative to BLPP, the mean over k": over_every_k(),
+        "cost of k-BLPP with the largest k relative to numbers of k iterations, the cheaper k": lambda cells: relative.average(
+            beside_blpp("kblpp")(cells)[-1]
+        )[0]
+        / cheaper(cells)[0],
+        "time over that with BLPP, k-BLPP, the mean over k": over_every_k(times=True),
+        "overhead over that of BLPP in an array, k-BLPP, the mean over k": over_every_k(ARRAY),
+        "time over that with BLPP in an array, k-BLPP, the mean over k": over_every_k(ARRAY, True),
         "code whose numbers of 3 iterations do not fit 64 bits, of all that is numbered": refused("windows.refused"),
         "code with more than 60,000 paths over 3 iterations, if any path may follow any other": lambda cells: 100
         * refused("beyond")(cells)
@@ -197,6 +271,7 @@ RECIPES = {
         "a cycle, run twice and begun again, of what begins as it does": lambda cells: sequences.cycle(cells[0])[0],
         "the most frequent path after the first of the cycle": lambda cells: sequences.cycle(cells[0])[1],
     },
+    "kblpp-fig20": {"programs that run sequences of the largest k": deepest},
     "kblpp-fig16": {"the rise in arrays, of that with objects, the worst of these programs": rise},
 }
 
@@ -267,20 +342,96 @@ def gains(cells):
 
 
 def falls_with_k(cells):
-    """Programs whose overhead is no more with the largest k than with the least, but for half of both intervals: three quarters of them."""
-    base = {cell.program: math.exp(mean(cell.rounds("overhead"))) - 1 for cell in flagged(cells, HASH)}
-    of_program = collections.defaultdict(dict)
-    for cell in cells:
-        if "kblpp" in cell.flags and base[cell.program] >= 0.03:
-            of_program[cell.program][cell.k()] = above_one([cell])
+    """Programs that take surely no more time with any k than with the one before, and with the largest than with the least: three quarters of them."""
+    by_program = collections.defaultdict(list)
+    for _, flags in sorted(specs(cells, "kblpp").items()):
+        for program, rounds in logarithms(cells, flags).items():
+            by_program[program].append(rounds)
+    rises = lambda of: any(relative.is_more(other, one) for one, other in [*zip(of, of[1:]), (of[0], of[-1])])
+    falling = sum(not rises(of) for of in by_program.values())
+    return falling >= 0.75 * len(by_program), [falling, len(by_program)]
 
-    def falls(by_k):
-        (first, first_ends), (last, last_ends) = by_k[min(by_k)], by_k[max(by_k)]
-        half = lambda ends: (ends[1] - ends[0]) / 2 if ends else 0.0
-        return last - first <= math.hypot(half(first_ends), half(last_ends))
 
-    falling = sum(map(falls, of_program.values()))
-    return falling >= 0.75 * len(of_program), [falling, len(of_program)]
+def follows_from_traces(cells):
+    """Runs of which a trace of every step says as many paths and chunks as the profiler counted."""
+    same = every = 0
+    for cell in having(cells, "experiment lookups"):
+        for k in sorted({name.split(".")[0] for name in cell.outcome["numbers"]}, key=int):
+            paths, chunks = ([cell.number(f"{k}.{who}.{what}") for who in ("traced", "counted")] for what in ("paths", "chunks"))
+            every += 1
+            same += paths[0] == paths[1] > 0 and chunks[0] == chunks[1]
+    return same == every, [same, every]
+
+
+def counted(cells, k):
+    """Cells of three profilers in one run, in which the forest's paths are of so many iterations."""
+    return [cell for cell in cells if cell.kind == "windows" and cell.k() == k]
+
+
+def all_ks(cells):
+    """The k of their forests."""
+    return sorted({cell.k() for cell in cells if cell.kind == "windows"})
+
+
+def updates(cells, number, paths):
+    """Updates of hash tables for each path, by program."""
+    return [cell.number(number) / max(cell.number(paths), 1) for cell in cells]
+
+
+def each_path(cells):
+    """One update for each path that windows number, with either length."""
+    shown, right = [], True
+    for window in (2, 3):
+        # The run with the least k of the forest that is as long.
+        k = min(of for of in all_ks(cells) if min(of, 3) == window)
+        own = updates(counted(cells, k), "windows.hash_operations", "windows.paths")
+        right &= all(of == 1 for of in own)
+        # Names of the text have their k.
+        shown += [window, mean(own)]
+    return right, shown
+
+
+def each_chunk(cells):
+    """Between one for k-1 paths and one for each, and never more with a larger k."""
+    ks = all_ks(cells)
+    every = {k: {cell.program: cell.number("forest.chunks") / max(cell.number("forest.items"), 1) for cell in counted(cells, k)} for k in ks}
+    falls = all(every[other][name] <= every[one][name] for one, other in zip(ks, ks[1:]) for name in every[one])
+    bounded = all(0.999 / (k - 1) <= of <= 1 for k in ks for of in every[k].values())
+    return falls and bounded, [of for k in ks for of in (k, mean(every[k].values()))]
+
+
+def no_difference(cells):
+    """Counts that two of the profilers say different, of those that they both know."""
+    own = [cell for cell in cells if cell.kind == "windows"]
+    different, compared = (sum(cell.number(of) for cell in own) for of in ("different", "compared"))
+    return compared > 0 and different == 0, [different, compared]
+
+
+def no_crossing(cells):
+    """Sequences that go on where an activation ends."""
+    own = [cell for cell in cells if cell.kind == "windows"]
+    crossing, told = (sum(cell.number(of) for cell in own) for of in ("crossing", "forest.sequences"))
+    return told > 0 and crossing == 0, [crossing, told]
+
+
+def surer(cells):
+    """Programs with no more children on the last level that has any than on the first: three quarters of them."""
+    largest = max(cell.k() for cell in cells)
+    own = [cell for cell in cells if cell.k() == largest]
+    falling = 0
+    for cell in own:
+        levels = zip(cell.outcome["samples"]["levels.children"], cell.outcome["samples"]["levels.internal"])
+        degrees = [children / internal for children, internal in levels if internal > 0]
+        falling += not degrees or degrees[-1] <= degrees[0]
+    return falling >= 0.75 * len(own), [falling, len(own)]
+
+
+def colder(cells):
+    """The share of cold sequences by level, of loop-intensive programs together, which falls nowhere by more than a hundredth."""
+    own = loop_intensive(cells)
+    total = lambda name, level: sum(cell.outcome["samples"][f"levels.{name}"][level] for cell in own)
+    shares = [total("cold", level) / total("nodes", level) for level in range(own[0].k())]
+    return all(other >= one - 0.01 for one, other in zip(shares, shares[1:])), shares
 
 
 def subsequences(stream, k):
@@ -335,13 +486,26 @@ SHAPES = {
     "kblpp-fig7": {"the small picture gains, and a black mask does not": gains},
     "kblpp-fig13": {"only paths that begin a chunk are roots": roots},
     "kblpp-fig14": {"it falls with k in most programs": falls_with_k},
-    "kblpp-fig15": {"between 1/(k-1) and 1, falling with k": bounded},
+    "kblpp-fig15": {
+        "between 1/(k-1) and 1, falling with k": bounded,
+        "look-ups that follow from a trace of every step": follows_from_traces,
+    },
+    "kblpp-tab1": {
+        "numbers of k iterations need a hash update for each path": each_path,
+        "k-BLPP needs one for each chunk": each_chunk,
+        "all three say the same of every sequence that two of them know": no_difference,
+        "no sequence goes on where an activation ends": no_crossing,
+    },
+    "kblpp-sec6-discussion": {"the farther from the root, the more are cold": colder},
     "kblpp-fig16": {
         "misses rise with k where the paper's programs become slower, nodes being objects": misses,
         "nodes lying in arrays, they do not": in_arrays,
     },
     "kblpp-fig17": {"nodes grow with k": over_k(forests("nodes"), True, 0.5)},
     "kblpp-fig18": {"more paths with every k": over_k(forests("forest.nodes"), True, 1)},
-    "kblpp-fig19": {"it falls with k": over_k(forests("forest.degree"), False, 0.75)},
+    "kblpp-fig19": {
+        "it falls with k": over_k(forests("forest.degree"), False, 0.75),
+        "the longer a sequence is, the surer is what follows": surer,
+    },
     "kblpp-fig20": {"it does not fall with k": over_k(forests("forest.leaf_depth"), True, 1)},
 }

@@ -4,13 +4,19 @@ import math
 import re
 
 from . import sources
-from .basics import above_one, as_ratio, average, costs, extreme, flagged, having, mean
+from .basics import Unknown, above_one, as_ratio, average, costs, dearest, extreme, flagged, having, mean
 from .shapes import value
 
 KERNELS = "fft heapsort moldyn raytracer".split()
 # Different subpaths of the kernels in the paper's table 1.
 DIFFERENT = {"fft": 870, "heapsort": 1095, "moldyn": 6316, "raytracer": 6800}
-OSP_OURS = "--profile osp:memory=32k,rate=100"
+# Samples of the paper's runs at their end (its table 3), and what they gained, from the most to the least.
+SAMPLES = {"lexgen": 2183, "fft": 168885, "heapsort": 10217, "moldyn": 2530, "raytracer": 5276, "compiler": 281}
+GAINED = "fft heapsort raytracer moldyn lexgen compiler".split()
+# Further off is no chance, in standard deviations.
+CHANCE = 3
+# The largest error of the paper's table 5, but for its fifth.
+LARGEST = 4.11
 
 # The subpaths of figure 1 after the first, and of how many visits one goes through them.
 SUBPATHS = {("4", "5", "6", "7b"): 3, ("4", "5", "6", "7a"): 6, ("1", "2b", "3", "4"): 24, ("2b", "3", "4", "5"): 24}
@@ -22,23 +28,78 @@ def farthest(name):
     return lambda cells: max((times(cell) for cell in cells if cell.program in KERNELS), key=lambda times: abs(math.log(times)))
 
 
-def off_the_rate(cells):
-    """How far samples are from what the rate says, in their standard deviations."""
+def as_often(cells):
+    """The runs that are sampled as often as the paper's."""
+    return [cell for cell in cells if "osp:memory=128k," in cell.commands]
 
-    def of(cell):
+
+def thinned(cells):
+    """Those in little memory, from the paper's first rate on."""
+    return [cell for cell in cells if "osp:memory=32k,rate=1000,list=concise" in cell.commands]
+
+
+def deviations_of(cell, expected):
+    """How far samples are from what is expected, in their standard deviations."""
+    return abs(expected / cell.number("sample.left") - 1) * math.sqrt(cell.number("sample.left"))
+
+
+def off_the_rate(choose):
+    """How far samples are from what the rate says, the worst program."""
+
+    def by_rate(cell):
         number = lambda name: cell.number(f"sample.{name}")
-        expected = number("blocks") / (number("rate") + number("mean_length"))
-        return abs(expected / number("left") - 1) * math.sqrt(number("left"))
+        return deviations_of(cell, number("blocks") / (number("rate") + number("mean_length")))
 
-    return max(of(cell) for cell in cells)
+    return lambda cells: max(by_rate(cell) for cell in choose(cells))
+
+
+def off_the_paper(cells):
+    """The same from the paper's numbers of samples."""
+    return max(deviations_of(cell, SAMPLES[cell.program]) for cell in as_often(cells))
 
 
 def visits(cells):
     """Entries visited by thinning, at most, of sampled blocks, in percent."""
-    own = [cell for cell in cells if cell.kind == "subpaths"]
     number = lambda cell, name: cell.number(f"sample.{name}")
-    visited = sum(number(cell, "thinnings") * number(cell, "entries") for cell in own)
-    return 100 * visited / sum(number(cell, "taken") * number(cell, "mean_length") for cell in own)
+    visited = sum(number(cell, "thinnings") * number(cell, "entries") for cell in thinned(cells))
+    return 100 * visited / sum(number(cell, "taken") * number(cell, "mean_length") for cell in thinned(cells))
+
+
+def hottest(cells, program="fft", encoding="rotation"):
+    """The cell with the ten hottest of a sample."""
+    own = [cell for cell in cells if cell.program == program and f"encoding={encoding}" in re.split("[ ,]", cell.commands)]
+    if not own:
+        raise Unknown(f"no cell samples {program} with {encoding}")
+    return own[0]
+
+
+def errors(cell, estimator="by_share"):
+    """How far estimates of the ten hottest are off, in percent."""
+    both = zip(cell.sample(f"hottest_subpaths.{estimator}"), cell.sample("hottest_subpaths.run"))
+    return [100 * abs(estimate / run - 1) for estimate, run in both]
+
+
+def over_allowed(cells):
+    """The largest error over the paper's largest, or three standard deviations if they are more."""
+    cell = hottest(cells)
+    offs = cell.sample("hottest_subpaths.off_by_share")
+    chance = lambda error, off: error / abs(off) if off else 0
+    return max(error / max(LARGEST, CHANCE * chance(error, off)) for error, off in zip(errors(cell), offs))
+
+
+def worst_z(program):
+    """How far counts of samples are from what is expected, in standard deviations, the worst of ten."""
+    return lambda cells: max(map(abs, hottest(cells, program).sample("hottest_subpaths.off_by_share")))
+
+
+def often(cells):
+    """The runs of the lexer generator with a sample in one of a hundred blocks."""
+    return [cell for cell in cells if "rate=100," in cell.commands]
+
+
+def as_few(cells):
+    """Those with as many samples as the paper's."""
+    return [cell for cell in cells if "rate=100," not in cell.commands]
 
 
 def stops(pick, score="recall"):
@@ -51,10 +112,21 @@ def stops(pick, score="recall"):
     return of
 
 
-def sampling_at_40(cells):
+def total(cells, rate):
+    """What FFT costs with samples at a rate."""
+    return above_one(flagged(cells, f"--tier o2 --profile osp:rate={rate}"))[0]
+
+
+def sampling(cells, rate):
     """What sampling costs beyond counting blocks, which is what so seldom a sample leaves."""
-    ratio = lambda rate: above_one(flagged(cells, f"--tier o2 --profile osp:rate={rate}"))[0]
-    return ratio(40) - ratio(1000000)
+    return total(cells, rate) - total(cells, 1000000)
+
+
+def alone(cells, skip):
+    """The same of programs with a way to skip, which are also measured at a rate that has no sample."""
+    cost = lambda flags: {cell.program: above_one([cell])[0] for cell in flagged(cells, flags)}
+    whole, skipping = (cost(f"--tier o2 --profile osp:skip={skip}{rate}") for rate in ("", ",rate=1000000000000"))
+    return [whole[program] - skipping[program] for program in skipping]
 
 
 def samples_needed(cells):
@@ -90,8 +162,10 @@ def within_two(cells):
 RECIPES = {
     "osp-jlex-top5": {
         "of ten runs, those that find all of the five hottest": lambda cells: sum(
-            cell.number("subpaths.top5.recall") == 1 for cell in cells
-        )
+            cell.number("subpaths.top5.recall") == 1 for cell in often(cells)
+        ),
+        "of the five hottest, found with as many samples as the paper's, on average": lambda cells: 100
+        * mean(cell.number("subpaths.top5.recall") for cell in as_few(cells)),
     },
     "osp-sec2.2-complexity": {"entries visited by thinning for each sampled block, at most, all programs": visits},
     "osp-sec3-encoding": {
@@ -102,13 +176,29 @@ RECIPES = {
         "blocks of the smallest of four kernels": lambda cells: min(
             cell.number("exact.blocks") for cell in cells if cell.program in KERNELS
         ),
-        "counting all subpaths of the program that takes longest": extreme(max, lambda cell: cell.seconds),
+        "counting all subpaths of the program that takes longest": lambda cells: max(
+            cell.seconds for cell in cells if cell.program != "tracer"
+        ),
         "different subpaths, by the exclusive or of their blocks, of the paper's, the kernel farthest off": farthest("randomxor.classes"),
         "different subpaths, of the paper's, the kernel farthest off": farthest("distinct"),
     },
     "osp-tab2": {
         f"average overhead of {what}": costs(f"--tier o2 --profile osp:skip={skip}")
-        for what, skip in (("bursts at ticks", "burst"), ("two versions of code", "versions"), ("a counter", "decrement"))
+        for what, skip in (
+            ("bursts at ticks", "burst"),
+            ("two versions of code", "versions"),
+            ("a counter", "decrement"),
+            ("a call for each block", "call"),
+        )
+    }
+    | {
+        f"overhead of {what}, the dearest program": dearest(f"--tier o2 --profile osp:skip={skip}")
+        for what, skip in (("bursts at ticks", "burst"), ("two versions of code", "versions"))
+    }
+    | {
+        "what sampling alone takes beside a counter, on average": lambda cells: mean(alone(cells, "decrement")),
+        "the same of the dearest program": lambda cells: max(alone(cells, "decrement")),
+        "what sampling alone takes beside a call for each block, on average": lambda cells: mean(alone(cells, "call")),
     },
     "osp-sec3.1-jgf-section1": {
         "additions with a counter in compiled code": as_ratio(
@@ -117,15 +207,24 @@ RECIPES = {
             )
         )
     },
-    "osp-tab3": {"blocks for each sample beside the rate, in standard deviations, the worst program": off_the_rate},
+    "osp-tab3": {
+        "blocks for each sample beside the rate, in standard deviations, the worst program": off_the_rate(as_often),
+        "the same where the list is thinned": off_the_rate(thinned),
+        "samples beside the paper's, in standard deviations, the program farthest off": off_the_paper,
+    },
     "osp-sec3.1-f40": {
         "what a rate of 40 costs, sampling and counting": costs("--tier o2 --profile osp:rate=40"),
-        "what sampling costs at 40": sampling_at_40,
+        "what sampling costs at 40": lambda cells: sampling(cells, 40),
+        "what a rate of 40 costs, of what one of 1000 does": lambda cells: total(cells, 40) / total(cells, 1000),
     },
     "osp-tab4": {"bytes of the profiler, the program with most": extreme(max, lambda cell: cell.number("sample.bytes"))},
     "osp-tab5": {
-        "mean error of the first five": average("subpaths.top5.error", OSP_OURS),
-        "of the five hottest, found": average("subpaths.top5.recall", OSP_OURS),
+        "mean error of the first ten": lambda cells: mean(errors(hottest(cells))),
+        "of the five hottest, found": lambda cells: 100 * hottest(cells).number("subpaths.top5.recall"),
+        "the largest error, of what it may be: the paper's largest, or three standard deviations": over_allowed,
+        "counts of samples beside what is expected, in standard deviations, the worst of ten": worst_z("fft"),
+        "the same of the lexer generator": worst_z("lexgen"),
+        "the paper's way: mean error by rate, with the exclusive or": lambda cells: mean(errors(hottest(cells, encoding="xor"), "by_rate")),
     },
     "osp-tab6": {
         "of the five hottest, found at the worst of the first three stops, beside the paper's": stops(
@@ -181,28 +280,38 @@ def cold_paths(cells):
 
 
 def formula(cells):
-    """As many subpaths as the formula says."""
-    own = [cell for cell in cells if "exact.formula" in cell.outcome["numbers"]]
+    """As many subpaths as the formula says, of programs on one thread."""
+    own = [cell for cell in cells if cell.program != "tracer"]
     right = sum(cell.number("exact.subpaths") == cell.number("exact.formula") for cell in own)
     return right == len(own), [right, len(own)]
 
 
-def sampling(cells, rate):
-    """What sampling costs beyond counting blocks."""
-    ratio = lambda rate: above_one(flagged(cells, f"--tier o2 --profile osp:rate={rate}"))[0]
-    return ratio(rate) - ratio(1000000)
+def by_rates(cells):
+    """What sampling costs, by rate, of those with samples worth the name."""
+    rates = {int(of) for cell in cells if cell.kind == "overhead" for of in re.findall(r"osp:rate=(\d+)", cell.flags)}
+    return {rate: sampling(cells, rate) for rate in sorted(rates) if rate <= 1000}
 
 
 def in_proportion(cells):
-    """What sampling costs at 40 and at 160."""
-    often, seldom = sampling(cells, 40), sampling(cells, 160)
-    return 2.5 <= often / seldom <= 6.5, [often, seldom, often / seldom]
+    """Less at each longer rate, and at 40 as many times as much as at 1000 as samples are, but for what the paper is off."""
+    costs_of = by_rates(cells)
+    length = 5 / (1 - 1 / 32)
+    many, paper = (1000 + length) / (40 + length), 102 / 10
+    every, ratio = list(costs_of.values()), costs_of[40] / costs_of[1000]
+    return paper <= ratio <= many * many / paper and falls(every), [*every, ratio]
 
 
 def by_block(cells):
-    """Less by more than half."""
-    often, seldom = sampling(cells, 40), sampling(cells, 160)
-    return seldom < often / 2, [often, seldom]
+    """Less the more seldom samples are, and at 1000 less than a quarter of what it is at 40."""
+    costs_of = by_rates(cells)
+    shown = [of for rate, cost in costs_of.items() for of in (cost, rate)]
+    return falls(costs_of.values()) and 4 * costs_of[1000] < costs_of[40], shown
+
+
+def falls(values):
+    """Is each less than the one before."""
+    values = list(values)
+    return all(one > other for one, other in zip(values, values[1:]))
 
 
 def down_to_the_knee(cells):
@@ -232,8 +341,73 @@ def skipping(cells):
     return call > 3 * counter and counter > max(versions, bursts), [call, counter, versions, bursts]
 
 
+def of_threads(cells):
+    """As many as of each thread by itself, and less than of one thread with all blocks."""
+    cell = having(cells, "bench tracer")[0]
+    threads, subpaths, apart, together = (cell.number(f"exact.{of}") for of in ("threads", "subpaths", "formula", "formula.together"))
+    return threads > 1 and subpaths == apart < together, [threads, subpaths, apart, together - subpaths]
+
+
+def all_in_the_list(cells):
+    """Samples that were taken and are not there at the end."""
+    lost = sum(cell.number("sample.taken") - cell.number("sample.left") for cell in as_often(cells))
+    return lost == 0, [lost]
+
+
+def order_of_gains(cells):
+    """What programs gain, in the paper's order, and the first by far."""
+    gain = {cell.program: cell.number("sample.left") / max(cell.number("sample.distinct"), 1) for cell in as_often(cells)}
+    gains = [gain[name] for name in GAINED]
+    return falls(gains) and gains[0] > 3 * gains[1], gains
+
+
+def in_order(cells):
+    """How many of the first have their right rank, before one has not."""
+    ranks = hottest(cells).sample("hottest_subpaths.rank")
+    right = next((at for at, rank in enumerate(ranks) if rank != at + 1), len(ranks))
+    return right >= 4, [right]
+
+
+def missing(program):
+    """Of those that chance cannot take for the eleventh, those that are not among the first ten."""
+
+    def of(cells):
+        lost, apart = (hottest(cells, program).number(f"hottest_subpaths.{of}") for of in ("lost", "apart"))
+        return lost == 0, [lost, apart]
+
+    return of
+
+
+def nothing_lost(cells):
+    """Runs with few samples of which nothing is missing: nine of ten."""
+    nothing = sum(cell.number("hottest_subpaths.lost") == 0 for cell in as_few(cells))
+    return 10 * nothing >= 9 * len(as_few(cells)), [nothing, len(as_few(cells))]
+
+
+def near(cells):
+    """Of the five hottest, found at each stop, and those found or not to be told from one of them."""
+    recalls, nears = stops(list)(cells), stops(list, "near")(cells)
+    return all(of == 100 for of in nears), [*recalls, *nears]
+
+
+def collisions(cells):
+    """Executions merged falsely: less with random numbers on average, none as they are; the worst program of each."""
+    share = lambda encoding: [100 * cell.number(f"exact.{encoding}.falsely") for cell in cells]
+    xor, random, rolling = map(share, ("xor", "randomxor", "rolling"))
+    return mean(xor) >= mean(random) > 0 and max(rolling) == 0, [max(xor), max(random), max(rolling)]
+
+
 # Whether each shape holds, and the numbers of its text.
 SHAPES = {
+    "osp-jlex-top5": {"with as many samples as the paper's, nothing is missing that is surely hot": nothing_lost},
+    "osp-tab3": {"each sample that is taken is in the list at the end": all_in_the_list, "which programs gain": order_of_gains},
+    "osp-tab5": {
+        "the first four have their right ranks": in_order,
+        "of the ten hottest, missing": missing("fft"),
+        "of its ten hottest, missing": missing("lexgen"),
+    },
+    "osp-tab6": {"the sample has the five hottest, or what it cannot tell from them": near},
+    "osp-sec3-encoding": {"numbers of blocks are what collides": collisions},
     "osp-fig1": {
         "how often the subpaths are run": visited,
         "the same of all ten runs together": together,
@@ -248,5 +422,5 @@ SHAPES = {
     "osp-tab2": {"skipping is what costs": skipping},
     "osp-tab4": {"what was asked for is kept": kept, "descriptions are in these bytes": described},
     "osp-sec3.1-arbitrary-length": {"counts are too low to be accurate": too_low},
-    "osp-tab1": {"as many subpaths as the formula says": formula},
+    "osp-tab1": {"as many subpaths as the formula says": formula, "of each of several threads as many": of_threads},
 }

@@ -29,8 +29,13 @@ def value(flags):
 
 
 def half(flags):
-    """Half the interval of the same machine measured twice."""
-    return lambda cells: (lambda ends: (ends[1] - ends[0]) / 2)(costs(flags, "again")(cells)[1])
+    """Half the interval of the same machine measured twice; nothing if a program was measured in one round, as the report has it."""
+
+    def of(cells):
+        ends = costs(flags, "again")(cells)[1]
+        return (ends[1] - ends[0]) / 2 if ends else 0.0
+
+    return of
 
 
 def ordered(*recipes, shown=None):

@@ -55,8 +55,8 @@ impl<'a> Results<'a> {
         mean(self.logarithms(cell, name)?)
     }
 
-    /// Of each round of an `overhead` cell; there is at least one.
-    fn logarithms(&self, cell: &Cell, name: &str) -> Option<&'a [f64]> {
+    /// The same of each round; there is at least one.
+    pub fn logarithms(&self, cell: &Cell, name: &str) -> Option<&'a [f64]> {
         let rounds = self.outcome(cell)?.samples.get(name)?;
         (!rounds.is_empty()).then_some(rounds.as_slice())
     }

@@ -22,6 +22,8 @@ pub struct Exhaustive {
     blocks: u64,
     /// Blocks before the last interruption.
     before: u64,
+    /// Blocks of each thread that was merged into it.
+    merged: Vec<u64>,
     levels: Vec<Level>,
 }
 
@@ -61,7 +63,7 @@ impl Exhaustive {
             index: vec![FREE; 64],
             ring: vec![0; 1 << n],
         };
-        Ok(Self { blocks: 0, before: 0, levels: (0..max).map(level).collect() })
+        Ok(Self { blocks: 0, before: 0, merged: Vec::new(), levels: (0..max).map(level).collect() })
     }
 
     /// A block is entered. O(max).
@@ -90,6 +92,14 @@ impl Exhaustive {
     #[must_use]
     pub fn blocks(&self) -> u64 {
         self.blocks
+    }
+
+    /// The same of each thread by itself: this one, and those that were merged into it. No subpath goes from one to another, so that
+    /// the subpaths are the sum of [`subpaths_of`] over these.
+    #[must_use]
+    pub fn threads(&self) -> Vec<u64> {
+        let own = self.blocks - self.merged.iter().sum::<u64>();
+        std::iter::once(own).chain(self.merged.iter().copied()).collect()
     }
 
     /// How many subpaths were executed, repetitions included.
@@ -143,6 +153,7 @@ impl Exhaustive {
     /// that both count are added.
     pub fn merge(&mut self, other: &Self) {
         self.blocks += other.blocks;
+        self.merged.extend(other.threads());
         let mut below: Option<Vec<u32>> = None;
         for (mine, theirs) in self.levels.iter_mut().zip(&other.levels) {
             let name = |part: u32| below.as_ref().map_or(part, |names| names[part as usize]);

@@ -41,10 +41,12 @@ fn names_of_pairs_count_like_slices() {
         let mut expected = Counts::new();
         let mut merged = Exhaustive::new(max).unwrap();
         let mut subpaths = 0;
+        let mut threads = vec![0];
         for thread in 0..3 {
             let stream = run(&graph, below(&mut random, 300) as usize, &mut random);
             naive(&stream, max, &mut expected);
             subpaths += subpaths_of(stream.len() as u64, max);
+            threads.push(stream.len() as u64);
             let counts = counted(&stream, max);
             if thread == 0 {
                 assert_eq!(all(&counts), expected);
@@ -53,6 +55,7 @@ fn names_of_pairs_count_like_slices() {
         }
         assert_eq!(all(&merged), expected);
         assert_eq!((merged.subpaths(), merged.distinct()), (subpaths, expected.len()));
+        assert_eq!((merged.threads(), merged.blocks()), (threads.clone(), threads.iter().sum()));
         for (blocks, &count) in expected.iter().take(50) {
             assert_eq!(merged.count(blocks), count);
         }

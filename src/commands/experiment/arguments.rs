@@ -23,6 +23,8 @@ pub enum ExperimentCommand {
     Forest(ForestArguments),
     /// Simulate which memory the forest of a program's paths touches, in this layout and in that of the paper
     Nodes(Box<NodesArguments>),
+    /// Count how often the forest's hash table must be asked, by the profiler and by a trace of all steps
+    Lookups(Box<NodesArguments>),
     /// Join the stores of shards
     Merge(MergeStoresArguments),
     /// Make the report of what a store has

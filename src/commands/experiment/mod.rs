@@ -8,6 +8,7 @@
 //! | `example` | worked examples, by the profilers' library |
 //! | `forest` | a stream of path numbers, and the forests of it |
 //! | `nodes` | the memory that a forest touches |
+//! | `lookups` | how often a forest's hash table is asked, against a trace |
 //! | `report` | what the store says, as files |
 //!
 //! What experiments are, and what follows from their results, is in `benchmarks/experiments`.
@@ -16,6 +17,7 @@ pub mod arguments;
 mod child;
 mod example;
 mod forest;
+mod lookups;
 mod nodes;
 mod report;
 mod run;
@@ -44,6 +46,7 @@ pub fn experiment(command: ExperimentCommand) -> Result<ExitCode, Stop> {
         ExperimentCommand::Example(arguments) => example::example(&arguments),
         ExperimentCommand::Forest(arguments) => forest::forest(&arguments),
         ExperimentCommand::Nodes(arguments) => nodes::nodes(*arguments),
+        ExperimentCommand::Lookups(arguments) => lookups::lookups(*arguments),
         ExperimentCommand::Merge(arguments) => {
             let cells = store::merge(&arguments.out, &arguments.stores).map_err(Stop::usage)?;
             say(format_args!(

@@ -69,7 +69,8 @@ fn json(
         let name = |text: &str| text.replace([' ', '-'], "_");
         edges.entry(name(estimate)).or_default().insert(name(reference), score);
     }
-    let subpaths = subpaths::scores(sampled, truth).map_or_else(Vec::new, |found| found.scores);
+    let (subpaths, hottest_subpaths) =
+        subpaths::scores(sampled, truth).map(|found| (found.scores, found.hottest)).unwrap_or_default();
     let scores = Scores {
         format: 1,
         paths: path_scores(sampled, truth, hot).map(|found| found.rows.into()).unwrap_or_default(),
@@ -80,6 +81,7 @@ fn json(
             .map(|found| found.rows.into())
             .unwrap_or_default(),
         subpaths: subpaths.into_iter().map(|score| (format!("top{}", score.top), score)).collect(),
+        hottest_subpaths,
     };
     let is_empty = scores.paths.is_empty()
         && scores.edges.is_empty()

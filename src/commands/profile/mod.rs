@@ -8,7 +8,7 @@
 //! | [`metrics`] | how close one is to another |
 //! | `calls` | call graphs: shown, compared, checked |
 //! | `traces` | paths from branch traces: shown, compared, checked |
-//! | `subpaths` | subpaths: shown, compared, checked |
+//! | `subpaths`, `hottest` | subpaths: shown, compared, checked; the hottest of a sample beside the truth |
 //! | `scores` | how close, as JSON |
 //! | `text` | names of paths and branches, columns |
 //! | [`show`], [`diff`], [`check`], [`accuracy`], [`merge`], [`export`] | the commands |
@@ -21,6 +21,7 @@ mod calls;
 pub mod check;
 pub mod diff;
 pub mod export;
+mod hottest;
 pub(crate) mod load;
 pub mod merge;
 pub mod metrics;

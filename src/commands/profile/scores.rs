@@ -1,5 +1,6 @@
 //! How good an estimate is, as numbers: what `profile accuracy` prints as tables, and `--json` with all digits. Shares are from 0 to 1.
 
+use super::hottest::Hottest;
 use super::metrics::EdgeScore;
 use super::text::score;
 use holloway_profilers::metrics::Matching;
@@ -29,6 +30,9 @@ pub struct Scores {
     /// The hottest subpaths: `top5` and so on.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub subpaths: BTreeMap<String, SubpathScore>,
+    /// The first ten of the sample, beside the truth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hottest_subpaths: Option<Hottest>,
 }
 
 /// How an overlap came about. Lists of one length.

@@ -8,6 +8,7 @@
 //! compared as shares of all subpaths of their length: with samples that ticks start nobody knows how many these were.
 
 use super::diff::{change, listed, ranked};
+use super::hottest::{Drawn, Hottest, Seen};
 use super::model::Profile;
 use super::scores::SubpathScore;
 use super::text::{counted, percent, place, score, table};
@@ -230,6 +231,7 @@ fn rank(path: &EstimateRecord) -> f64 {
 /// A sampled subpath beside the truth, in executions of the run that has the truth.
 struct Judged {
     class: Class,
+    count: u64,
     estimate: f64,
     interval: (f64, f64),
     rank: f64,
@@ -296,6 +298,7 @@ pub fn scores<'p>(estimate: &'p Profile, truth: &'p Profile) -> Option<SubpathSc
             let (class, scale) = ((path.length, path.id), scale(path.length));
             Judged {
                 class,
+                count: path.count,
                 estimate: path.estimate * scale,
                 interval: (path.low * scale, path.high * scale),
                 rank: rank(path) * scale,
@@ -308,7 +311,18 @@ pub fn scores<'p>(estimate: &'p Profile, truth: &'p Profile) -> Option<SubpathSc
     actual.sort_unstable_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     let scores =
         TOPS.into_iter().filter(|&top| top <= actual.len()).map(|top| judge(&found, &actual, top)).collect();
-    Some(SubpathScores { sampled, exact, found: found.len(), scores })
+    let drawn = |length: u32| {
+        let stratum = sampled.lengths.iter().find(|stratum| stratum.length == length)?;
+        let blocks = sampled.rate as f64 / stratum.prior * scale(length);
+        Some(Drawn { length, samples: stratum.samples as f64, windows: all_of(length), blocks })
+    };
+    let seen =
+        |of: &Judged| Some(Seen { class: of.class, count: of.count, run: of.run, drawn: drawn(of.class.0)? });
+    let seen: Option<Vec<Seen<Class>>> = found.iter().map(seen).collect();
+    // Of ticks nobody knows how many blocks were between them, and where only loops begin, other subpaths are counted.
+    let seen = seen.filter(|_| !sampled.by_ticks && !sampled.at_loops);
+    let hottest = seen.map(|seen| Hottest::of(&seen, &actual, |class: Class| drawn(class.0)));
+    Some(SubpathScores { sampled, exact, found: found.len(), scores, hottest })
 }
 
 /// How good a sample of subpaths is.
@@ -319,11 +333,13 @@ pub struct SubpathScores<'p> {
     found: usize,
     /// For the hottest 5, 10 and so on.
     pub scores: Vec<SubpathScore>,
+    /// The first ten of the sample, if blocks were counted between samples.
+    pub hottest: Option<Hottest>,
 }
 
 /// The same as text.
 pub fn accuracy(estimate: &Profile, truth: &Profile) -> Option<String> {
-    let SubpathScores { sampled, exact, found, scores } = scores(estimate, truth)?;
+    let SubpathScores { sampled, exact, found, scores, .. } = scores(estimate, truth)?;
     let row = |of: SubpathScore| {
         vec![
             of.top.to_string(),
@@ -357,6 +373,9 @@ pub fn accuracy(estimate: &Profile, truth: &Profile) -> Option<String> {
             ]
         })
         .collect();
+    if encodings.is_empty() {
+        return Some(text);
+    }
     text += "encodings: the part of all executed subpaths that share their identity with others, and falsely with no rotation\n";
     text += &table(&["merged", "falsely", "identities", "encoding"], &encodings);
     Some(text)

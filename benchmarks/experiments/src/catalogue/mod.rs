@@ -149,6 +149,7 @@ mod tests {
             let cells = cells(&all, &Plan::new(mode));
             let timed: Duration = cells.iter().filter(|cell| cell.is_timed).map(|cell| cell.estimate).sum();
             let rest: Duration = cells.iter().filter(|cell| !cell.is_timed).map(|cell| cell.estimate).sum();
+            println!("{mode}: {:.1} minutes", (timed + rest / 2).as_secs_f64() / 60.0);
             assert!(timed + rest / 2 < Duration::from_secs(most * 60), "{mode}: {timed:?} and {rest:?}");
         }
     }

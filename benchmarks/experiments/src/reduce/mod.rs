@@ -1,6 +1,7 @@
 //! From what a command printed to the numbers that are kept.
 
 pub(crate) mod hot_paths;
+mod levels;
 mod overhead;
 mod sequences;
 mod subpaths;
@@ -185,9 +186,7 @@ fn forest(value: &Value) -> Result<Outcome, String> {
         .filter(|(key, _)| key.len() == 2)
         .map(|(key, &count)| ((key[0], key[1]), count))
         .collect();
-    let is_cold = |key: &[u64], count: u64| {
-        roots.get(&(key[0], key[1])).is_some_and(|root| count.saturating_mul(10_000) < *root)
-    };
+    let is_cold = |key: &[u64], count: u64| levels::is_below(&trie, key, count, levels::COLD);
     let begins = value["paths"].as_array().into_iter().flatten().filter(|path| path["begins"] == "entry");
     let entries: BTreeSet<(u64, u64)> =
         begins.filter_map(|path| Some((path["version"].as_u64()?, path["number"].as_u64()?))).collect();
@@ -204,6 +203,7 @@ fn forest(value: &Value) -> Result<Outcome, String> {
     put("forest.cold", cold.count() as f64);
     put("forest.deepest", deepest().count() as f64);
     put("forest.deepest_cold", deepest().filter(|(key, count)| is_cold(key, **count)).count() as f64);
+    levels::put(&trie, k as usize, &mut outcome);
     Ok(outcome)
 }
 

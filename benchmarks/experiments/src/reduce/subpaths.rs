@@ -75,8 +75,15 @@ fn put_exact(exact: &Value, outcome: &mut Outcome) -> Result<(), String> {
     put("distinct", member(exact, "distinct")?);
     put("subpaths", sum(lengths.iter().map(|of| of[1].as_f64())));
     put("longest", lengths.iter().filter_map(|of| of[0].as_f64()).fold(0.0, f64::max));
-    // What one thread with so many blocks runs: B - length + 1 of each length.
-    put("formula", sum(lengths.iter().map(|of| Some((blocks - of[0].as_f64()? + 1.0).max(0.0)))));
+    // What a thread with so many blocks runs: B - length + 1 of each length.
+    let threads: Vec<f64> = list(exact, "threads").iter().filter_map(Value::as_f64).collect();
+    if threads.iter().sum::<f64>() != blocks {
+        return Err(lacks("threads that executed all blocks")());
+    }
+    let formula = |blocks: f64| sum(lengths.iter().map(|of| Some((blocks - of[0].as_f64()? + 1.0).max(0.0))));
+    put("threads", threads.len() as f64);
+    put("formula", threads.iter().map(|&blocks| formula(blocks)).sum());
+    put("formula.together", formula(blocks));
     for of in list(exact, "encodings") {
         let encoding = of["encoding"].as_str().ok_or_else(lacks("encoding"))?.to_lowercase();
         let flow = Some(member(of, "flow")?).filter(|&flow| flow > 0.0).ok_or_else(lacks("flow above 0"))?;
@@ -101,7 +108,12 @@ fn put_sampled(sampled: &Value, outcome: &mut Outcome) -> Result<(), String> {
     put("described", described as f64);
     let lengths = list(sampled, "lengths");
     let prior = |of: &Value| of["prior"].as_f64();
-    put("mean_length", sum(lengths.iter().map(|of| Some(of["length"].as_f64()? * prior(of)?))));
+    // The paper's priors do not sum to 1, lengths are drawn by their parts of the sum.
+    let priors = sum(lengths.iter().map(prior));
+    if priors <= 0.0 {
+        return Err(lacks("priors of lengths")());
+    }
+    put("mean_length", sum(lengths.iter().map(|of| Some(of["length"].as_f64()? * prior(of)?))) / priors);
     Ok(())
 }
 
@@ -113,15 +125,17 @@ mod tests {
     fn subpaths_are_named_by_their_lines() {
         let text = r#"{"subpaths": {
             "blocks": [{"line": 7}, {"line": 9}],
-            "exact": {"blocks": 5, "distinct": 3, "lengths": [[2, 4], [4, 2]],
+            "exact": {"blocks": 8, "threads": [5, 3], "distinct": 3, "lengths": [[2, 6], [4, 2]],
                 "encodings": [{"encoding": "Xor", "classes": 2, "merged_flow": 3, "false_flow": 1, "flow": 4}],
                 "paths": [{"blocks": [0, 1], "count": 2}, {"blocks": [1, 0], "count": 1}]},
             "sampled": {"rate": 10, "threshold": 1, "blocks": 50, "taken": 4, "thinnings": 0, "bytes": 64, "entries": 2, "threads": 1,
-                "lengths": [{"length": 2, "prior": 0.75}, {"length": 4, "prior": 0.25}],
+                "lengths": [{"length": 2, "prior": 0.6}, {"length": 4, "prior": 0.2}],
                 "paths": [{"blocks": [0, 1], "count": 2}, {"blocks": null, "count": 1}]}}}"#;
         let outcome = reduce(&serde_json::from_str(text).expect("it is JSON")).expect("subpaths");
         let number = |name: &str| outcome.numbers[name];
-        assert_eq!((number("exact.subpaths"), number("exact.formula")), (6.0, 6.0));
+        assert_eq!((number("exact.subpaths"), number("exact.formula")), (8.0, 8.0));
+        // As if they were one thread.
+        assert_eq!((number("exact.threads"), number("exact.formula.together")), (2.0, 7.0 + 5.0));
         assert_eq!((number("run.7-9"), number("run.9-7"), number("samples.7-9")), (2.0, 1.0, 2.0));
         assert_eq!(number("exact.xor.classes"), 2.0);
         assert_eq!((number("exact.xor.merged"), number("exact.xor.falsely")), (0.75, 0.25));

@@ -6,6 +6,7 @@
 //! against the truth to the last count.
 
 use super::{PlaceRecord, Writer};
+use crate::profiling::spec::SubpathOptions;
 use crate::profiling::{CollectedSubpaths, SampledSubpaths};
 use holloway_profilers::BlockId;
 use holloway_profilers::osp::{Encoder, Encoding, Exhaustive, Keeping, Row, Stratum, census};
@@ -40,11 +41,14 @@ pub struct BlockRecord {
 pub struct ExactSubpathRecord {
     /// Blocks that were executed.
     pub blocks: u64,
+    /// The same of each thread, without those that executed none; empty in files from before this was told.
+    #[serde(default)]
+    pub threads: Vec<u64>,
     /// How many subpaths of each length were executed.
     pub lengths: Vec<(u32, u64)>,
     /// Different subpaths.
     pub distinct: u64,
-    /// How encodings divide them.
+    /// How encodings divide them; nothing with `census=no`.
     pub encodings: Vec<CensusRecord>,
     /// Subpaths with their counts, the most executed first.
     pub paths: Vec<SubpathRecord>,
@@ -192,17 +196,25 @@ impl Writer<'_> {
         let table: Vec<BlockRecord> = blocks.positions.keys().map(record).collect();
         self.methods.extend(table.iter().map(|block| block.place.method));
         SubpathRecords {
-            exact: exact.zip(kept).map(|((_, exact), kept)| exact_record(exact, kept, &blocks)),
+            exact: exact
+                .zip(kept)
+                .map(|((options, exact), kept)| exact_record(options, exact, kept, &blocks)),
             sampled: sampled.map(|sampled| sample_record(sampled, &blocks)),
             blocks: table,
         }
     }
 }
 
-fn exact_record(exact: &Exhaustive, kept: Vec<(Vec<BlockId>, u64)>, blocks: &Blocks) -> ExactSubpathRecord {
+fn exact_record(
+    options: &SubpathOptions,
+    exact: &Exhaustive,
+    kept: Vec<(Vec<BlockId>, u64)>,
+    blocks: &Blocks,
+) -> ExactSubpathRecord {
     let mut lengths: BTreeMap<u32, u64> = BTreeMap::new();
     exact.for_each(|path, count| *lengths.entry(path.len() as u32).or_default() += count);
-    let encodings = Encoding::ALL.iter().map(|&encoding| {
+    let wanted = if options.census { Encoding::ALL.as_slice() } else { &[] };
+    let encodings = wanted.iter().map(|&encoding| {
         let of = census(exact, Encoder::new(encoding, 1));
         CensusRecord {
             encoding,
@@ -214,6 +226,7 @@ fn exact_record(exact: &Exhaustive, kept: Vec<(Vec<BlockId>, u64)>, blocks: &Blo
     });
     ExactSubpathRecord {
         blocks: exact.blocks(),
+        threads: exact.threads().into_iter().filter(|&blocks| blocks > 0).collect(),
         lengths: lengths.into_iter().collect(),
         distinct: exact.distinct() as u64,
         encodings: encodings.collect(),

@@ -13,6 +13,7 @@ pub(super) const SUBPATH_KEYS: &[(&str, &str)] = &[
     ("max-length", "a power of two from 2 to 8192, in blocks"),
     ("top", "a number of subpaths from 1 to 1000000"),
     ("until", "a number of blocks from 1 to 4611686018427387904"),
+    ("census", "`no` or `yes`"),
 ];
 
 /// The keys of `osp`.
@@ -66,6 +67,8 @@ pub struct SubpathOptions {
     pub top: u32,
     /// Of each thread, only so many blocks are looked at.
     pub until: Option<u64>,
+    /// The profile tells what each encoding takes for the same. Of millions of long subpaths that takes longer than to count them.
+    pub census: bool,
 }
 
 /// Which lengths are sampled.
@@ -198,7 +201,8 @@ pub(super) fn subpaths(keys: &Keys<'_>) -> Result<SubpathOptions, String> {
     if !(1..=MOST_TOP).contains(&top) {
         return Err(keys.wrong("top", &top.to_string()));
     }
-    Ok(SubpathOptions { exponent: power(keys)?, top, until: until(keys)? })
+    let census = keys.one_of("census", super::ANSWERS, true)?;
+    Ok(SubpathOptions { exponent: power(keys)?, top, until: until(keys)?, census })
 }
 
 /// Reads after how many blocks nothing is looked at any more.
@@ -330,7 +334,8 @@ pub(super) fn osp(keys: &Keys<'_>) -> Result<OspOptions, String> {
 impl Display for SubpathOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "subpaths:max-length={},top={}", 1u32 << self.exponent, self.top)?;
-        self.until.map_or(Ok(()), |until| write!(f, ",until={until}"))
+        self.until.map_or(Ok(()), |until| write!(f, ",until={until}"))?;
+        f.write_str(if self.census { "" } else { ",census=no" })
     }
 }
 

@@ -36,8 +36,25 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         "bytes of the largest forest",
         "out of memory in some programs",
         Bound::at_most(f64::from(1 << 30)),
-        bytes.map(|lines| exactly(most(lines), Unit::Bytes)),
+        bytes.clone().map(|lines| exactly(most(lines), Unit::Bytes)),
     );
+    // Where a forest is small, its tables are empty.
+    let largest = bytes.as_ref().zip(lines.as_ref()).and_then(|(bytes, nodes)| {
+        let points =
+            |lines: &[Line]| lines.iter().flat_map(|line| &line.points).map(|of| of.1).collect::<Vec<f64>>();
+        let both = points(bytes).into_iter().zip(points(nodes));
+        both.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(bytes, nodes)| bytes / nodes)
+    });
+    found.checks.told(
+        "bytes for a node of that forest, with its tables",
+        "not said",
+        largest.map(|bytes| exactly(bytes, Unit::Bytes)),
+    );
+    let relative = forest::divided(plan, results, "nodes", "forest.roots");
+    found.figures.extend(relative.map(|lines| {
+        let caption = "Nodes of the k-slab forest, of the different paths, of each of which Ball-Larus profiling has an entry.";
+        forest::figure("relative", "Nodes for each entry of Ball-Larus profiling", caption, true, lines)
+    }));
     found.figures.extend(lines.map(|lines| {
         forest::figure("nodes", "Nodes of the forest", "Nodes of the k-slab forest, by k.", true, lines)
     }));

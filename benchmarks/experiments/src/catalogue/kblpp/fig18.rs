@@ -3,7 +3,8 @@
 use super::forest;
 use crate::catalogue::{Experiment, Findings};
 use crate::plan::Plan;
-use crate::results::Results;
+use crate::report::model::Unit;
+use crate::results::{Results, exactly};
 
 pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     id: "kblpp-fig18",
@@ -26,6 +27,21 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         forest::rising,
         |rising, all| rising == all,
     );
+    let relative = forest::divided(plan, results, "forest.nodes", "nodes");
+    let ends = relative.as_ref().map(|lines| {
+        let all = lines.iter().flat_map(|line| &line.points).map(|point| point.1);
+        all.fold((f64::INFINITY, 0.0f64), |(least, most), of| (least.min(of), most.max(of)))
+    });
+    for (what, end) in [
+        ("its nodes, of those of the k-slab forest, the program and k with fewest", ends.map(|of| of.0)),
+        ("the same, with most", ends.map(|of| of.1)),
+    ] {
+        found.checks.told(what, "more compact", end.map(|ratio| exactly(ratio, Unit::Ratio)));
+    }
+    found.figures.extend(relative.map(|lines| {
+        let caption = "Nodes of the k-iteration path forest, of those of the k-slab forest. Above 1, it is not more compact.";
+        forest::figure("relative", "Nodes of the one forest, of the other", caption, false, lines)
+    }));
     found.figures.extend(lines.map(|lines| {
         forest::figure("paths", "Profiled paths", "Nodes of the k-iteration path forest, by k.", true, lines)
     }));

@@ -1,5 +1,6 @@
 //! What the experiments about the shape of forests share: figures 17 to 20 of D'Elia and Demetrescu 2013.
 
+use super::sixteen;
 use crate::catalogue::{Findings, accuracies, programs};
 use crate::cell::{Cell, RESULT};
 use crate::papers;
@@ -18,17 +19,29 @@ pub fn ks(plan: &Plan) -> Vec<u32> {
     all.filter(|k| plan.pick([2, 4, 8, 16].contains(k), true)).collect()
 }
 
+/// Of the sixteen programs of figure 14 those whose forests are written down in seconds, beside the classic ones.
+const LARGE: [(&str, f64); 5] =
+    [("lzw", 1.5), ("montecarlo", 1.5), ("tags", 1.0), ("compiler", 2.5), ("rules", 1.5)];
+
 pub fn names(plan: &Plan) -> Vec<&'static str> {
-    let all: Vec<&str> =
-        programs::CLASSIC.iter().copied().filter(|name| accuracies::names().contains(name)).collect();
+    let classic = programs::CLASSIC.iter().copied().filter(|name| accuracies::names().contains(name));
+    let all: Vec<&str> = classic.chain(LARGE.map(|of| of.0)).collect();
     plan.programs(QUICK, &all)
 }
 
+/// The flag that makes a program as small as is enough, if its default size is too large for this, and about how many seconds it takes.
+pub fn size(program: &str) -> (String, f64) {
+    let seconds = LARGE.iter().find(|of| of.0 == program).map_or(0.4, |of| of.1);
+    let size = sixteen::find(program).and_then(|of| of.size);
+    (size.map_or_else(String::new, |size| format!(" --size {size}")), seconds)
+}
+
 pub fn cell(program: &str, k: u32) -> Cell {
+    let (size, seconds) = size(program);
     let line = format!(
-        "bench {program} --iterations 2 --tier o2 --timer virtual:1000000 --profile kblpp:k={k} --profile-out {RESULT}"
+        "bench {program}{size} --iterations 2 --tier o2 --timer virtual:1000000 --profile kblpp:k={k} --profile-out {RESULT}"
     );
-    Cell::counting(Reduction::Forest, &[&line], 0.4)
+    Cell::counting(Reduction::Forest, &[&line], seconds)
 }
 
 /// A long run with loops of many branches, with the largest k: in little time of `lzw`, as long as the paper's are in a night.
@@ -59,6 +72,39 @@ pub fn line(plan: &Plan, name: &str, value: impl Fn(u32) -> Option<f64>) -> Opti
 pub fn lines(plan: &Plan, results: &Results<'_>, number: &str) -> Option<Vec<Line>> {
     let line = |name: &'static str| line(plan, name, |k| results.number(&cell(name, k), number));
     names(plan).into_iter().map(line).collect::<Option<Vec<Line>>>().filter(|lines| !lines.is_empty())
+}
+
+/// What a list has at each level of the forest with the largest k, a line for each program (of figures by level); a point where `value` gives nothing is left out.
+pub fn by_level(
+    plan: &Plan,
+    results: &Results<'_>,
+    lists: [&str; 2],
+    value: impl Fn(f64, f64) -> Option<f64>,
+) -> Option<Vec<Line>> {
+    let k = ks(plan).into_iter().max()?;
+    let line = |name: &'static str| {
+        let samples = &results.outcome(&cell(name, k))?.samples;
+        let [one, other] =
+            [samples.get(&format!("levels.{}", lists[0]))?, samples.get(&format!("levels.{}", lists[1]))?];
+        let levels = (1..).zip(one.iter().zip(other));
+        let points =
+            levels.filter_map(|(level, (&one, &other))| Some((f64::from(level), value(one, other)?)));
+        Some(Line { name: name.to_string(), is_paper: false, points: points.collect() })
+    };
+    names(plan).into_iter().map(line).collect::<Option<Vec<Line>>>().filter(|lines| !lines.is_empty())
+}
+
+/// One over the other, if there is any of the other.
+pub fn part(one: f64, other: f64) -> Option<f64> {
+    (other > 0.0).then(|| one / other)
+}
+
+/// Lines over the levels of a forest.
+pub fn level_figure(id: &str, title: &str, caption: &str, lines: Vec<Line>) -> Figure {
+    let x = Axis { title: "level".into(), unit: Unit::Count, log: false };
+    let y = Axis { title: title.to_lowercase(), unit: Unit::Count, log: false };
+    let (id, title, caption) = (id.to_string(), title.to_string(), caption.to_string());
+    Figure { id, title, caption, chart: Chart::Lines { x, y, lines } }
 }
 
 /// A number over another, a line for each program; a point where there is nothing to divide by is left out.

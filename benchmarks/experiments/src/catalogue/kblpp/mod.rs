@@ -16,7 +16,9 @@ mod fig8;
 mod fig9;
 mod forest;
 mod places;
+mod relative;
 mod sec6;
+mod sixteen;
 mod tab1;
 mod tree;
 

@@ -2,6 +2,7 @@
 
 use super::forest;
 use crate::catalogue::{Experiment, Findings};
+use crate::cell::Outcome;
 use crate::plan::Plan;
 use crate::report::model::{Line, Unit};
 use crate::results::{Results, exactly};
@@ -24,6 +25,8 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
 };
 
 const COLD: f64 = 0.9;
+/// A level's share may be below that of the one before by so much.
+const HARDLY: f64 = 0.01;
 /// More is not better.
 const NEVER: f64 = 1.1;
 
@@ -51,24 +54,71 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         "not said",
         least.map(|least| exactly(least, Unit::Ratio)),
     );
+    let levels = levels(plan, results);
+    let colder = levels.as_ref().map(|levels| levels.windows(2).all(|pair| pair[1] >= pair[0] - HARDLY));
+    found.checks.shape(
+        "the farther from the root, the more are cold",
+        "most nodes far from the root have small counters",
+        "on each level no smaller a share than on the one before, but for a hundredth",
+        colder,
+        levels.as_ref().map_or("not measured".into(), |levels| {
+            levels.iter().map(|share| format!("{share:.3}")).collect::<Vec<_>>().join(", ")
+        }),
+    );
+    for (id, list, title) in [
+        (
+            "levels",
+            "cold",
+            "Share of sequences with less than a ten-thousandth of their first path, by level",
+        ),
+        ("small", "small", "Share of sequences with less than a millionth of their first path, by level"),
+    ] {
+        let lines = forest::by_level(plan, results, [list, "nodes"], forest::part);
+        found.figures.extend(lines.map(|lines| {
+            forest::level_figure(
+                id,
+                title,
+                "With the largest k, by the number of paths of a sequence.",
+                lines,
+            )
+        }));
+    }
     found.figures.extend(cold.map(|lines| {
         let caption = "Cold sequences of k paths, of all sequences of k paths, in all programs.";
         forest::figure("cold", "Share of cold sequences", caption, false, lines)
     }));
 }
 
-/// The share of cold ones of all sequences of k paths of the loop-intensive programs.
-fn together(plan: &Plan, results: &Results<'_>) -> Option<f64> {
+/// The forests of the largest k of the loop-intensive programs; nothing if one was not made.
+fn loop_intensive<'a>(plan: &Plan, results: &Results<'a>) -> Option<Vec<&'a Outcome>> {
     let k = forest::ks(plan).into_iter().max()?;
     let short = forest::names(plan).into_iter().map(|name| forest::cell(name, k));
-    let (mut cold, mut all) = (0.0, 0.0);
+    let mut found = Vec::new();
     for cell in short.chain(forest::long(plan)) {
-        let number = |name: &str| results.number(&cell, name);
-        let filled = number("items")? / number("chunks")?;
+        let outcome = results.outcome(&cell)?;
+        let filled = outcome.numbers.get("items")? / outcome.numbers.get("chunks")?;
         if filled >= f64::from(k - 1) / 2.0 {
-            cold += number("forest.deepest_cold")?;
-            all += number("forest.deepest")?;
+            found.push(outcome);
         }
     }
-    (all > 0.0).then(|| cold / all)
+    Some(found)
+}
+
+/// The share of cold ones of all their sequences of k paths.
+fn together(plan: &Plan, results: &Results<'_>) -> Option<f64> {
+    let all = loop_intensive(plan, results)?;
+    let sum = |name: &str| all.iter().map(|of| of.numbers.get(name).copied()).sum::<Option<f64>>();
+    let (cold, deepest) = (sum("forest.deepest_cold")?, sum("forest.deepest")?);
+    (deepest > 0.0).then(|| cold / deepest)
+}
+
+/// The same for sequences of each number of paths, from one on.
+fn levels(plan: &Plan, results: &Results<'_>) -> Option<Vec<f64>> {
+    let all = loop_intensive(plan, results)?;
+    let k = forest::ks(plan).into_iter().max()? as usize;
+    let sum = |name: &str, level: usize| {
+        let lists = all.iter().map(|of| of.samples.get(&format!("levels.{name}"))?.get(level).copied());
+        lists.sum::<Option<f64>>()
+    };
+    (0..k).map(|level| forest::part(sum("cold", level)?, sum("nodes", level)?)).collect()
 }

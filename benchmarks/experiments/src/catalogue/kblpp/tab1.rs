@@ -1,13 +1,15 @@
 //! D'Elia and Demetrescu 2013, table 1: the k-iteration profiler beside others.
 
-use super::{fig14, forest};
-use crate::catalogue::overheads::{Costs, bars, categories, cell as cost};
+use super::fig14::{self, Reading, cell as cost};
+use super::forest;
+use super::relative::Relative;
+use crate::catalogue::overheads::{Costs, bars, categories};
 use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings, programs};
 use crate::cell::{Cell, RESULT};
 use crate::plan::Plan;
 use crate::reduce::Reduction;
-use crate::report::model::{Cell as Entry, Unit};
+use crate::report::model::{Cell as Entry, Measured, Series, Unit};
 use crate::results::{Results, exactly, mean};
 use crate::verdict::{Bound, shown};
 
@@ -22,18 +24,18 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
         "Here one competitor is built and measured, `--profile kroy:k=K`, after Roy and Srikant: the last k paths of an activation are one number, which is counted in a hash table wherever a path ends. It differs from theirs in that the number is made from \
          those of single paths, by a shift, an addition and a mask in the compiled code, where theirs adds to k staggered registers on edges; so it is the cheaper of the two, and needs one variable beside the path register where theirs needs k. \
          It is emitted by the same compiler, with the same path register, ends of paths and hash table as Ball-Larus profiling. Code whose numbers do not fit 64 bits is refused, and counted.",
-        "Costs are overheads over that of Ball-Larus profiling in a hash table, the mean over programs, as in figure 14, from which the cells of Ball-Larus and of k-BLPP are; a program with refused code is left out of its mean, for what is not counted costs nothing. \
+        "Costs are overheads over that of Ball-Larus profiling in a hash table, the mean over programs with a 95 % interval, as in figure 14, over the classic programs, of which figure 14 has nine; beside it stand ratios of times, and both over Ball-Larus profiling in an array. A program with refused code is left out of its mean, for what is not counted costs nothing. \
          A hash operation is cheaper here than in the paper, where it is one of Java: a multiplication, and a comparison that mostly hits. So numbers of k iterations cost little more than those of one, and fewer hash operations save k-BLPP \
          little, while its step from node to node is searched for where not always the same path follows. How many operations there are does not depend on what they cost.",
         "Hash updates are counted in runs that all three profilers watch together, two iterations with everything compiled at once, and of k-BLPP as the paper counts them: one for each chunk. In the same runs accuracy is not claimed but looked at: \
          a sequence of up to k paths must have run as often as windows end with it, as often as the forest says, and a single path as often as Ball-Larus profiling says. Forest and windows are compared with lists of all paths in the tests of the two. That sequences end where activations do is seen in their paths, too.",
-        "Variables are told as they are here, not measured. In full mode all k of figure 14 are measured.",
+        "Variables are told as they are here, not measured. In full mode k is 2, 4, 8 and 16, in little time 2, 4 and 16.",
     ],
     cells: |plan| {
         let names = names(plan);
-        let timed = techniques(plan).into_iter().flat_map(|technique| {
-            names.iter().map(move |name| cost(plan, name, &technique.flags())).collect::<Vec<_>>()
-        });
+        let flags = techniques(plan).into_iter().map(Technique::flags).chain([fig14::ARRAY.to_string()]);
+        let timed = flags
+            .flat_map(|flags| names.iter().map(move |name| cost(plan, name, &flags)).collect::<Vec<_>>());
         timed
             .chain(
                 counted_names(plan)
@@ -54,16 +56,18 @@ fn names(plan: &Plan) -> Vec<&'static str> {
     plan.programs(QUICK, programs::CLASSIC)
 }
 
-/// Also of those whose cost is measured it must be known whether code is refused.
+/// Classic ones. Also of those whose cost is measured it must be known whether code is refused.
 fn counted_names(plan: &Plan) -> Vec<&'static str> {
     let mut all = forest::names(plan);
-    all.extend(names(plan).into_iter().filter(|name| !forest::names(plan).contains(name)));
+    all.retain(|name| programs::CLASSIC.contains(name));
+    let costed: Vec<&str> = names(plan).into_iter().filter(|name| !all.contains(name)).collect();
+    all.extend(costed);
     all
 }
 
-/// Those of figure 14, so that their cells are shared.
+/// Some of figure 14, so that their cells are shared.
 fn ks(plan: &Plan) -> Vec<u32> {
-    plan.pick(vec![2, 4, 16], vec![2, 3, 4, 6, 8, 11, 16])
+    plan.pick(vec![2, 4, 16], vec![2, 4, 8, 16])
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,7 +80,7 @@ enum Technique {
 impl Technique {
     fn flags(self) -> String {
         match self {
-            Technique::Blpp => "--profile blpp:storage=hash".into(),
+            Technique::Blpp => fig14::HASH.into(),
             Technique::Forest(k) => format!("--profile kblpp:k={k}"),
             Technique::Windows(k) => format!("--profile kroy:k={k}"),
         }
@@ -99,10 +103,11 @@ fn techniques(plan: &Plan) -> Vec<Technique> {
 /// All three in one run; windows are at most as long as the competitor's.
 fn counted(program: &str, k: u32) -> Cell {
     let window = k.min(WINDOWS[1]);
+    let (size, seconds) = forest::size(program);
     let line = format!(
-        "bench {program} --iterations 2 --tier o2 --timer virtual:1000000 --profile blpp:storage=hash --profile kblpp:k={k} --profile kroy:k={window} --profile-out {RESULT}"
+        "bench {program}{size} --iterations 2 --tier o2 --timer virtual:1000000 --profile blpp:storage=hash --profile kblpp:k={k} --profile kroy:k={window} --profile-out {RESULT}"
     );
-    Cell::counting(Reduction::Windows, &[&line], 0.4)
+    Cell::counting(Reduction::Windows, &[&line], seconds)
 }
 
 /// Numbers of the run that tells of a technique, by program.
@@ -156,30 +161,37 @@ impl Counted<'_> {
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let counted = Counted { plan, results };
-    let average = |of: Technique| relative(&counted, of);
-    let all = |of: Vec<Option<f64>>| of.into_iter().collect::<Option<Vec<f64>>>();
+    let average = |of: Technique| relative(&counted, of, fig14::HASH, Reading::Overheads);
+    let all = |of: Vec<Option<Measured>>| of.into_iter().collect::<Option<Vec<Measured>>>();
     let windows = all(WINDOWS.map(|k| average(Technique::Windows(k))).to_vec());
-    let forests = all(ks(plan).into_iter().map(|k| average(Technique::Forest(k))).collect());
-    let least = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
+    let least = |of: &[Measured]| of.iter().copied().min_by(|a, b| a.value.total_cmp(&b.value));
     found.checks.number(
         "cost of numbers of k iterations relative to BLPP, the cheaper k",
         "larger",
         Bound::at_least(1.0),
-        windows.as_deref().map(|all| exactly(least(all), Unit::Ratio)),
+        windows.as_deref().and_then(least),
     );
     found.checks.number(
         "cost of k-BLPP relative to BLPP, the mean over k",
         "smaller",
         Bound::at_most(1.0),
-        forests.as_deref().and_then(mean).map(|mean| exactly(mean, Unit::Ratio)),
+        over_k(&counted, fig14::HASH, Reading::Overheads),
     );
-    let both = windows.as_deref().zip(forests.as_deref().and_then(<[f64]>::last));
+    let largest = ks(plan).last().and_then(|&k| average(Technique::Forest(k)));
+    let both = windows.as_deref().and_then(least).zip(largest);
     found.checks.number(
         "cost of k-BLPP with the largest k relative to numbers of k iterations, the cheaper k",
         "smaller than BLPP over larger",
         Bound::at_most(1.0),
-        both.map(|(windows, largest)| exactly(largest / least(windows), Unit::Ratio)),
+        both.map(|(windows, largest)| exactly(largest.value / windows.value, Unit::Ratio)),
     );
+    for (what, base, reading) in READINGS.into_iter().skip(1) {
+        found.checks.told(
+            &format!("{what}, k-BLPP, the mean over k"),
+            "not said which is meant",
+            over_k(&counted, base, reading),
+        );
+    }
     updates(&counted, found);
     exact(&counted, found);
     let row = |of: Technique| -> Vec<Entry> {
@@ -200,7 +212,12 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
                 "windows.sequences",
             ),
         };
-        let cost = if of == Technique::Blpp { text("1") } else { entry(average(of), Unit::Ratio) };
+        let costs = READINGS.map(|(_, base, reading)| match relative(&counted, of, base, reading) {
+            _ if of == Technique::Blpp && base == fig14::HASH => text("1"),
+            Some(measured) => Entry::Number(measured),
+            None => text("-"),
+        });
+        let [cost, others @ ..] = costs;
         let refused = match of {
             Technique::Windows(_) => counted.sum(of, "windows.refused"),
             _ => Some(0.0),
@@ -224,6 +241,9 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
             is_none("different", "yes", "no"),
             is_none("crossing", "no", "yes"),
         ]
+        .into_iter()
+        .chain(others)
+        .collect()
     };
     found.figures.push(table(
         "techniques",
@@ -232,6 +252,7 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         &[
             "", "profiled paths", "cost", "variables", "hash updates per path", "entries", "memory",
             "different sequences", "refused", "fully accurate", "inter-procedural",
+            "time over that with BLPP", "overhead over that of BLPP in an array", "time over that with BLPP in an array",
         ],
         techniques(plan).into_iter().map(row).collect(),
     ));
@@ -241,28 +262,67 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         let costs = Costs::of(results, &names, |name| cost(plan, name, &of.flags()));
         costs.series(&of.name(), &groups)
     });
+    let relative_to = |of: Technique| {
+        let all: Vec<Option<Measured>> = names
+            .iter()
+            .map(|name| {
+                let ratio =
+                    fig14::relative(plan, results, name, [&of.flags(), fig14::HASH], Reading::Overheads);
+                ratio.map(|ratio| ratio.measured)
+            })
+            .collect();
+        Series {
+            name: of.name(),
+            is_paper: false,
+            values: all.iter().map(|of| of.map(|of| of.value)).collect(),
+            intervals: all.iter().map(|of| of.and_then(|of| of.interval)).collect(),
+        }
+    };
+    let each: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+    let ratios = techniques(plan).into_iter().filter(|of| *of != Technique::Blpp).map(relative_to).collect();
+    let told = "Overhead over that of BLPP in a hash table, with 95 % intervals, where that is at least 3 %.";
+    found.figures.push(bars("relative", "Cost of each relative to BLPP", told, Unit::Ratio, each, ratios));
     let caption = "Time over time without a profiler, with 95 % intervals.";
     let series = series.collect();
     found.figures.push(bars("overhead", "Overhead of each", caption, Unit::Percent, groups, series));
 }
 
-/// The overhead over that of Ball-Larus profiling, the mean over programs: of those where this is something to divide by, and nothing is refused,
-/// for what is not counted costs nothing.
-fn relative(counted: &Counted<'_>, of: Technique) -> Option<f64> {
+/// What costs are divided by, and how; the first is what is checked.
+const READINGS: [(&str, &str, Reading); 4] = [
+    ("overhead over that of BLPP", fig14::HASH, Reading::Overheads),
+    ("time over that with BLPP", fig14::HASH, Reading::Times),
+    ("overhead over that of BLPP in an array", fig14::ARRAY, Reading::Overheads),
+    ("time over that with BLPP in an array", fig14::ARRAY, Reading::Times),
+];
+
+/// The cost over that of Ball-Larus profiling, by program: of those where this is something to divide by, and nothing is refused,
+/// for what is not counted costs nothing. `None` if something was not measured.
+fn each(counted: &Counted<'_>, of: Technique, base: &str, reading: Reading) -> Option<Vec<Relative>> {
     let (plan, results) = (counted.plan, counted.results);
     let mut ratios = Vec::new();
     for name in names(plan) {
-        let base = fig14::overhead(plan, results, name, fig14::BASE)?;
-        let cost = fig14::overhead(plan, results, name, &of.flags())?;
         let refused = match of {
             Technique::Windows(_) => counted.of(name, of, "windows.refused")?,
             _ => 0.0,
         };
-        if base >= fig14::LEAST && refused == 0.0 {
-            ratios.push(cost / base);
+        let is_divided = reading == Reading::Times || fig14::has_overhead(plan, results, name, base)?;
+        if refused == 0.0 && is_divided {
+            ratios.push(fig14::relative(plan, results, name, [&of.flags(), base], reading)?);
         }
     }
-    mean(&ratios)
+    Some(ratios)
+}
+
+/// The mean of these over programs.
+fn relative(counted: &Counted<'_>, of: Technique, base: &str, reading: Reading) -> Option<Measured> {
+    Relative::mean(&each(counted, of, base, reading)?)
+}
+
+/// The mean over programs and all k of k-BLPP.
+fn over_k(counted: &Counted<'_>, base: &str, reading: Reading) -> Option<Measured> {
+    let all = ks(counted.plan).into_iter().map(|k| each(counted, Technique::Forest(k), base, reading));
+    let all: Vec<Vec<Relative>> = all.collect::<Option<_>>()?;
+    Relative::mean(&all.concat())
 }
 
 /// Who looks up how often.

@@ -15,11 +15,12 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     title: "Loops of single operations",
     says: &[
         "Where blocks are short, a call for each of them is dear: a loop of integer additions takes ten times as long with the paper's prototype, one of long divisions 1.18 times, and one that creates arrays of 128 longs 1.04 times.",
-        "The probes `addition`, `division` and `creation` are such loops, of two blocks a turn. They are run with a call for each block, as there, and additions with a counter in compiled code, too.",
+        "The probes `addition`, `division` and `creation` are such loops, of two blocks a turn. They are run with a call for each block, as there, and additions with a counter in compiled code, too; in full mode all three, and additions in the other two ways of table 2.",
     ],
     cells: |plan| {
-        let calls = PROGRAMS.iter().map(|of| slowdown(plan, of.0, "call"));
-        calls.chain([slowdown(plan, "addition", "decrement")]).collect()
+        WAYS.iter()
+            .flat_map(|way| measured(plan, way.1).into_iter().map(|name| slowdown(plan, name, way.1)))
+            .collect()
     },
     conclude,
 };
@@ -28,12 +29,30 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
 const PROGRAMS: [(&str, &str); 3] =
     [("addition", "int_add_loop"), ("division", "long_div_loop"), ("creation", "create_long_array_128")];
 
+/// The ways to skip blocks.
+const WAYS: [(&str, &str); 4] = [
+    ("a call for each block", "call"),
+    ("a counter", "decrement"),
+    ("two versions of code", "versions"),
+    ("bursts at ticks", "burst"),
+];
+
+/// Programs that are run in a way.
+fn measured(plan: &Plan, skip: &str) -> Vec<&'static str> {
+    let all = || PROGRAMS.iter().map(|of| of.0).collect();
+    match skip {
+        "call" => all(),
+        "decrement" => plan.pick(vec!["addition"], all()),
+        _ => plan.pick(Vec::new(), vec!["addition"]),
+    }
+}
+
 fn slowdown(plan: &Plan, program: &str, skip: &str) -> Cell {
     cell(plan, program, &format!("--tier o2 --profile osp:skip={skip}"))
 }
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
-    let measured = |program: &str, skip: &str| -> Option<Measured> {
+    let ratio_of = |program: &str, skip: &str| -> Option<Measured> {
         let interval = results.ratio(&slowdown(plan, program, skip), "overhead", 1)?.interval();
         let percent = above_one(interval);
         let ratio = |percent: f64| 1.0 + percent / 100.0;
@@ -41,7 +60,7 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         Some(Measured { value: ratio(percent.value), interval, unit: Unit::Ratio })
     };
     let paper = |key: &str| papers::number(&format!("osp.table2.jgf_section1_slowdown.{key}"));
-    let calls = PROGRAMS.map(|(program, _)| measured(program, "call"));
+    let calls = PROGRAMS.map(|(program, _)| ratio_of(program, "call"));
     let all = match calls {
         [Some(add), Some(divide), Some(create)] => Some([add, divide, create]),
         _ => None,
@@ -64,16 +83,17 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         "additions with a counter in compiled code",
         &format!("{} times, with a call", paper("int_add_loop")),
         Bound::at_most(paper("int_add_loop")).stretch(1.5),
-        measured("addition", "decrement"),
+        ratio_of("addition", "decrement"),
     );
     let groups: Vec<String> = PROGRAMS.iter().map(|of| of.0.to_string()).collect();
-    let mut bars_of: Vec<Series> = [("a call for each block", "call"), ("a counter", "decrement")]
+    let ways = WAYS.iter().filter(|way| !measured(plan, way.1).is_empty());
+    let mut bars_of: Vec<Series> = ways
         .map(|(name, skip)| {
             series(name, &groups, |program| {
-                if skip == "call" || program == "addition" { measured(program, skip) } else { None }
+                measured(plan, skip).contains(&program).then(|| ratio_of(program, skip)).flatten()
             })
         })
-        .into();
+        .collect();
     bars_of.push(Series {
         name: "paper, a call for each block".into(),
         is_paper: true,

@@ -3,7 +3,9 @@
 use super::runs::{RUNS, Run, counted, paper_number};
 use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings};
+use crate::cell::{Cell, RESULT};
 use crate::plan::Plan;
+use crate::reduce::Reduction;
 use crate::report::model::Unit;
 use crate::results::{Results, exactly};
 use crate::verdict::Bound;
@@ -18,14 +20,22 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
         "Here each subpath is named by the names of its halves, so that a block costs a look-up for each length. The four kernels run more than 10^8 blocks, as there. \
          What the paper calls different are subpaths with different identities: the exclusive or of their blocks, which loses what occurs twice. Counted so, kernels have about as many here; \
          in truth HeapSort, whose branches depend on data, has seventeen times the paper's number.",
+        "No subpath goes from a thread to another, so that of several threads the sum is that of each thread's blocks: each more than one costs 57 subpaths of up to 32 blocks, and 1655 are what 29 of them cost. `tracer` has four beside the first.",
     ],
-    cells: |plan| RUNS.iter().map(|run| counted(plan, run)).collect(),
+    cells: |plan| RUNS.iter().map(|run| counted(plan, run)).chain([threaded()]).collect(),
     conclude,
 };
 
 /// Kernels, whose inputs are as large as the paper's.
 fn is_large(run: &Run) -> bool {
     !matches!(run.paper, "JLex" | "javac")
+}
+
+/// A program on several threads.
+fn threaded() -> Cell {
+    let line =
+        format!("bench tracer --size 32 --iterations 1 --tier o2 --profile subpaths --profile-out {RESULT}");
+    Cell::counting(Reduction::Subpaths, &[&line], 0.8)
 }
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
@@ -41,6 +51,23 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         "in all programs, to the last one",
         exact.map(|exact| exact == RUNS.len()),
         exact.map_or("not measured".into(), |exact| format!("in {exact} of {} programs", RUNS.len())),
+    );
+    let of_threads = |name: &str| results.number(&threaded(), &format!("exact.{name}"));
+    let threads = of_threads("threads").zip(of_threads("subpaths")).zip(of_threads("formula"));
+    let threads = threads.zip(of_threads("formula.together"));
+    found.checks.shape(
+        "of each of several threads as many",
+        "javac is short by 1655, as by 29 more threads",
+        "the sum over threads, to the last one, and less than of one thread with all blocks",
+        threads.map(|(((threads, subpaths), formula), together)| {
+            threads > 1.0 && subpaths == formula && subpaths < together
+        }),
+        threads.map_or("not measured".into(), |(((threads, subpaths), formula), together)| {
+            format!(
+                "{threads} threads: {subpaths}, for {formula}, and {} less than of one",
+                together - subpaths
+            )
+        }),
     );
     let large = || RUNS.iter().filter(|run| is_large(run));
     let blocks: Option<Vec<f64>> = large().map(|run| number(run, "blocks")).collect();

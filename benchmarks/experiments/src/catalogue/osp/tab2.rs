@@ -1,12 +1,13 @@
 //! Oren, Matias and Sagiv 2002, table 2: runtime overhead.
 
 use crate::catalogue::overheads::{Costs, bars, categories, cell, in_a_line, paper_mean};
+use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings, programs};
 use crate::cell::Cell;
 use crate::papers;
 use crate::plan::Plan;
 use crate::report::model::Unit;
-use crate::results::Results;
+use crate::results::{Results, exactly, mean};
 use crate::verdict::{Bound, shown};
 
 pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
@@ -18,10 +19,18 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
          skipping; what sampling alone takes, 19.4 % on average, is what its introduction promises. It expects that a virtual machine would come near that.",
         "Here blocks between samples are counted in four ways: by a call for each block, as there; by a counter in compiled code; in a second version of the code, \
          which runs for ten thousand blocks at each tick; and not at all, with compiled code left for a sample at each tick. Time is that of the whole program.",
+        "What sampling alone takes of the first two ways is what they cost at their rate of one sample in 1000 blocks beyond what they cost at a rate so low that there is none (in full mode, of the four kernels of Java Grande that the paper has). The other two do nothing but sample.",
     ],
     cells: |plan| {
         let names = programs(plan);
-        WAYS.iter().flat_map(|way| names.iter().map(|name| way_cell(plan, way.1, name))).collect()
+        let all = WAYS.iter().flat_map(|way| names.iter().map(|name| way_cell(plan, way.1, name)));
+        let alone = SKIPPING.iter().flat_map(|skip| {
+            let names = alone(plan).into_iter();
+            names
+                .flat_map(|name| [way_cell(plan, skip, name), skipping(plan, skip, name)])
+                .collect::<Vec<_>>()
+        });
+        all.chain(alone).collect()
     },
     conclude,
 };
@@ -36,6 +45,28 @@ const WAYS: [(&str, &str); 4] = [
 
 fn programs(plan: &Plan) -> Vec<&'static str> {
     plan.programs(programs::QUICK, programs::CLASSIC)
+}
+
+/// The ways that do something for each block.
+const SKIPPING: [&str; 2] = ["call", "decrement"];
+
+/// Programs of which sampling is measured apart from skipping.
+fn alone(plan: &Plan) -> Vec<&'static str> {
+    plan.programs(&[], &["fft", "heapsort", "moldyn", "raytracer"])
+}
+
+/// So rare that no run has a sample.
+const NEVER: u64 = 1_000_000_000_000;
+
+/// What skipping costs when nothing is sampled.
+fn skipping(plan: &Plan, skip: &str, program: &str) -> Cell {
+    cell(plan, program, &format!("--tier o2 --profile osp:skip={skip},rate={NEVER}"))
+}
+
+/// What sampling alone costs a program, in percent.
+fn sampling_of(plan: &Plan, results: &Results<'_>, skip: &str, program: &str) -> Option<f64> {
+    let of = |cell: &Cell| Some(100.0 * results.mean_logarithm(cell, "overhead")?.exp_m1());
+    Some(of(&way_cell(plan, skip, program))? - of(&skipping(plan, skip, program))?)
 }
 
 fn way_cell(plan: &Plan, skip: &str, program: &str) -> Cell {
@@ -60,6 +91,44 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         let bound = Bound::at_most(sampling).stretch(stretch).resolution(5.0);
         found.checks.number(what, &whole, bound, measured);
     }
+    let most =
+        papers::numbers("osp.table2.sampling_overhead_range").into_iter().flatten().fold(0.0, f64::max);
+    for (what, costs) in [
+        ("overhead of bursts at ticks, the dearest program", &all[3].1),
+        ("overhead of two versions of code, the dearest program", &all[2].1),
+    ] {
+        let paper = format!("{} of sampling alone", shown(most, Unit::Percent));
+        let bound = Bound::at_most(most).stretch(10.0).resolution(10.0);
+        found.checks.number(what, &paper, bound, costs.worst().map(|worst| worst.1));
+    }
+    let names_alone = alone(plan);
+    let sampling_alone = |skip: &str| -> Option<Vec<f64>> {
+        let each = names_alone.iter().map(|name| sampling_of(plan, results, skip, name));
+        each.collect::<Option<Vec<f64>>>().filter(|each| !each.is_empty())
+    };
+    let [by_call, by_counter] = SKIPPING.map(sampling_alone);
+    let percent = |value: Option<f64>| value.map(|value| exactly(value, Unit::Percent));
+    let largest = |all: &[f64]| all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if !names_alone.is_empty() {
+        found.checks.number(
+            "what sampling alone takes beside a counter, on average",
+            &whole,
+            Bound::at_most(sampling).stretch(f64::NEG_INFINITY),
+            percent(by_counter.as_deref().and_then(mean)),
+        );
+        found.checks.number(
+            "the same of the dearest program",
+            &format!("{} (HeapSort)", shown(most, Unit::Percent)),
+            Bound::at_most(most).stretch(f64::NEG_INFINITY),
+            percent(by_counter.as_deref().map(largest)),
+        );
+        found.checks.told(
+            "what sampling alone takes beside a call for each block, on average",
+            &whole,
+            percent(by_call.as_deref().and_then(mean)),
+        );
+    }
+    found.checks.told("average overhead of a call for each block", &whole, call);
     found.checks.told("average overhead of a counter", &whole, counter);
     let ordered = call.zip(counter).zip(versions).zip(bursts).map(|(((call, counter), versions), bursts)| {
         call.value > 3.0 * counter.value && counter.value > versions.value.max(bursts.value)
@@ -89,5 +158,23 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         Unit::Percent,
         groups.clone(),
         vec![all[0].1.series("measured", &groups), paper_mean(&groups, "paper", total)],
+    ));
+    if names_alone.is_empty() {
+        return;
+    }
+    let row = |name: &&str| {
+        let of = |skip: &str| {
+            let whole = results.mean_logarithm(&way_cell(plan, skip, name), "overhead");
+            let whole = whole.map(|logarithm| 100.0 * logarithm.exp_m1());
+            [entry(whole, Unit::Percent), entry(sampling_of(plan, results, skip, name), Unit::Percent)]
+        };
+        [text(name)].into_iter().chain(SKIPPING.iter().flat_map(|skip| of(skip))).collect()
+    };
+    found.figures.push(table(
+        "alone",
+        "All of it, and sampling alone",
+        "Time beyond that of the same way of skipping when nothing is sampled.",
+        &["", "a call for each block", "of that, sampling", "a counter", "of that, sampling"],
+        names_alone.iter().map(row).collect(),
     ));
 }

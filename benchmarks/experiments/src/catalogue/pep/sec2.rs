@@ -51,7 +51,7 @@ fn flags() -> Vec<&'static str> {
 
 /// Accuracy of sampled subpaths, as the experiment about the paper's table 5 measures it.
 fn subpaths() -> Cell {
-    tab5::sample("osp:memory=32k,rate=1000")
+    tab5::ours()
 }
 
 fn cells(plan: &Plan) -> Vec<Cell> {

@@ -27,7 +27,7 @@ pub struct Cell {
     pub estimate: Duration,
     /// If a command fails with these words, the host does not permit it: that is what the cell came to, [`UNAVAILABLE`].
     pub refusal: Option<&'static str>,
-    /// Times of cells with the same name here are compared with each other: one shard does them all. Else a cell is a group of its own.
+    /// What cells with the same name here measure is compared with each other: one shard does them all. Else a cell is a group of its own.
     pub group: Option<String>,
 }
 
@@ -41,9 +41,13 @@ impl Cell {
         Cell { commands, reduction, is_timed: false, limit, estimate, refusal: None, group: None }
     }
 
-    /// A cell that measures time.
+    /// A cell that measures time. All of a program are a group: overheads of several configurations are set beside each other, divided by each other and
+    /// fitted together, and then they are to be of one machine. Means over programs have the same machines in all configurations.
     pub fn timed(reduction: Reduction, commands: &[&str], seconds: f64) -> Cell {
-        Cell { is_timed: true, ..Cell::counting(reduction, commands, seconds) }
+        // The first command is about the program; those after it may be about what it left behind.
+        let program = commands.first().and_then(|line| line.split_whitespace().nth(1));
+        let group = program.map(|program| format!("time of {program}"));
+        Cell { is_timed: true, group, ..Cell::counting(reduction, commands, seconds) }
     }
 
     /// The same, for what not every host permits: its error has these words then.
@@ -51,7 +55,7 @@ impl Cell {
         Cell { refusal: Some(words), ..self }
     }
 
-    /// The same, of a group: its time is compared with that of the others.
+    /// The same, of another group than that of its program: its time is compared with that of the others, which may be other programs.
     pub fn beside(self, group: String) -> Cell {
         Cell { group: Some(group), ..self }
     }
@@ -135,6 +139,22 @@ mod tests {
             assert_eq!(sizes.iter().sum::<usize>(), cells.len());
             assert!(sizes.iter().all(|&size| size > cells.len() / of as usize / 3), "{sizes:?}");
         }
+    }
+
+    #[test]
+    fn times_of_a_program_are_of_one_shard() {
+        let timed = |lines: &[&str]| Cell::timed(Reduction::Overhead, lines, 1.0);
+        let all = [
+            timed(&["overhead richards --profile pep"]),
+            timed(&["overhead richards --profile edges --tier o0"]),
+            timed(&["bench richards --profile-out @calls.json", "overhead richards --inline new"]),
+            timed(&["bench richards --profile-out @profile.json", "profile accuracy @profile.json"]),
+        ];
+        for shard in (1..=7).map(|number| Shard { number, of: 7 }) {
+            assert!(all.iter().all(|cell| cell.is_of(shard) == all[0].is_of(shard)));
+        }
+        assert_eq!(all[0].group.as_deref(), Some("time of richards"));
+        assert_eq!(Cell::counting(Reduction::Calls, &["accuracy richards"], 1.0).group, None);
     }
 
     #[test]

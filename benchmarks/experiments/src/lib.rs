@@ -9,6 +9,7 @@
 //! * [`groups`]: whether groups of numbers differ by more than chance
 //! * [`papers`]: the numbers that the papers print
 //! * [`vectors`]: worked examples of what the papers draw
+//! * [`targets`]: the headline targets, and whether they are met
 //! * [`reproduction`]: all experiments concluded
 //! * [`report`]: what a reproduction found, as a value
 //!
@@ -27,5 +28,6 @@ pub mod report;
 pub mod reproduction;
 pub mod results;
 pub mod store;
+pub mod targets;
 pub mod vectors;
 pub mod verdict;

@@ -1,10 +1,11 @@
 //! All experiments concluded: the value that the report is.
 
 use crate::catalogue::{self, Experiment, Findings, PAPERS};
-use crate::plan::Plan;
+use crate::plan::{Mode, Plan};
 use crate::report::model::{self, Provenance, Report, VERSION};
 use crate::results::Results;
 use crate::store::{Header, Stored};
+use crate::targets;
 
 /// The report of these experiments, from what a store has. Programs and trials are those that were asked for.
 pub fn report(experiments: &[&Experiment], plan: &Plan, stored: &Stored, command: &str) -> Report {
@@ -26,6 +27,7 @@ pub fn report(experiments: &[&Experiment], plan: &Plan, stored: &Stored, command
             experiments: own.iter().map(|of| conclude(of, plan, &results)).collect(),
         });
     }
+    let targets = targets::of(&papers, plan.mode == Mode::Full);
     let planes = catalogue::planes(plan, &results);
     let Header { build, began, mut machine, hosts, .. } = stored.header.clone();
     if hosts.len() > 1 {
@@ -37,6 +39,7 @@ pub fn report(experiments: &[&Experiment], plan: &Plan, stored: &Stored, command
     Report {
         version: VERSION,
         provenance: Provenance { build, began, command, mode, machine, seconds },
+        targets,
         papers,
         planes,
     }
@@ -98,7 +101,6 @@ fn flags(plan: &Plan) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Mode;
 
     #[test]
     fn a_report_says_how_it_is_made_again() {

@@ -628,6 +628,26 @@ pub fn invented() -> Report {
                 kblpp,
             ),
         ],
+        targets: vec![target(Some(true), Some(false)), target(Some(false), None), target(None, None)],
         planes: vec![plane()],
+    }
+}
+
+fn target(met: Option<bool>, stretch_met: Option<bool>) -> Target {
+    let part = |what: &str, measured| TargetPart {
+        experiment: "pep-fig6".into(),
+        what: what.into(),
+        shown: "0.91 %".into(),
+        measured,
+    };
+    let measured = Measured { value: 0.91, interval: Some((0.7, 1.1)), unit: Unit::Percent };
+    Target {
+        id: "pep-fig6".into(),
+        paper: "1.2 % on average".into(),
+        target: "the same".into(),
+        stretch: "0.8 %".into(),
+        parts: vec![part("average overhead", Some(measured)), part("dearest program", None)],
+        met,
+        stretch_met,
     }
 }

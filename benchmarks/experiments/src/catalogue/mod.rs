@@ -142,6 +142,41 @@ mod tests {
         }
     }
 
+    /// A ratio of times of two machines would be one of nothing: what is not of a program's own group says why by the name of its group.
+    #[test]
+    fn shards_do_not_part_what_is_compared() {
+        let all: Vec<&Experiment> = experiments().collect();
+        for mode in [Mode::Quick, Mode::Full] {
+            let cells = cells(&all, &Plan::new(mode));
+            for cell in cells.iter().filter(|cell| cell.is_timed) {
+                let group = cell.group.as_deref().unwrap_or_default();
+                let program = cell.commands[0].get(1).map(String::as_str).unwrap_or_default();
+                let is_known = holloway_benchmarks::registry::find(program).is_ok();
+                assert!(
+                    is_known
+                        && (group == format!("time of {program}")
+                            || experiments().any(|of| group.starts_with(of.id))),
+                    "{}",
+                    cell.key()
+                );
+            }
+            // And each has something like its part of the work.
+            for of in [2, 4] {
+                let time = |number| -> f64 {
+                    let shard = crate::cell::Shard { number, of };
+                    cells
+                        .iter()
+                        .filter(|cell| cell.is_of(shard))
+                        .map(|cell| cell.estimate.as_secs_f64())
+                        .sum()
+                };
+                let all: f64 = (1..=of).map(time).sum();
+                let most = (1..=of).map(time).fold(0.0, f64::max);
+                assert!(most < 1.7 * all / f64::from(of), "{mode}, {of}: {most} of {all}");
+            }
+        }
+    }
+
     #[test]
     fn everything_together_fits_into_a_quarter_of_an_hour_or_a_night() {
         let all: Vec<&Experiment> = experiments().collect();

@@ -2,10 +2,11 @@
 
 use super::data::{self, Grid};
 use super::model::{
-    Cell, Chart, Check, Experiment, Figure, Paper, Provenance, Report, SourcePath, TreeNode, Verdict,
+    Cell, Chart, Check, Experiment, Figure, Paper, Provenance, Report, SourcePath, TargetPart, TreeNode,
+    Verdict,
 };
 use super::numbers;
-use super::verdicts::{Headline, headlines};
+use super::verdicts::{self, Headline, headlines};
 use std::fmt::Write;
 
 /// Nodes of a forest that are written out, by count; the rest is in the JSON form.
@@ -30,6 +31,7 @@ pub fn render(report: &Report) -> String {
         );
         summary(&mut out, report);
     }
+    targets(&mut out, report);
     if !report.planes.is_empty() {
         out.push_str("## All profilers on one plane\n\n");
         report.planes.iter().for_each(|plane| figure(&mut out, plane));
@@ -143,6 +145,29 @@ fn summary(out: &mut String, report: &Report) {
     if !rows.is_empty() {
         table(out, &["paper", "headline", "paper says", "measured", "verdict"], rows);
     }
+}
+
+fn targets(out: &mut String, report: &Report) {
+    if report.targets.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "## Headline targets\n\n{}\n", plain(&verdicts::targets_met(report)));
+    let part = |part: &TargetPart| match part.measured.as_ref().and_then(numbers::interval) {
+        Some(interval) => format!("{}: {} ({interval})", plain(&part.what), plain(&part.shown)),
+        None => format!("{}: {}", plain(&part.what), plain(&part.shown)),
+    };
+    let rows = report.targets.iter().map(|target| {
+        vec![
+            plain(&target.id),
+            plain(&target.paper),
+            plain(&target.target),
+            target.parts.iter().map(part).collect::<Vec<_>>().join("; "),
+            verdicts::met(target.met).to_string(),
+            plain(&target.stretch),
+            verdicts::met(target.stretch_met).to_string(),
+        ]
+    });
+    table(out, &["target", "paper", "met by", "measured", "met", "stretch", "stretch met"], rows);
 }
 
 fn of_paper(out: &mut String, paper: &Paper) {

@@ -13,10 +13,44 @@ pub struct Report {
     pub version: u32,
     /// Where, when and with what it was measured.
     pub provenance: Provenance,
+    /// The headline targets that its experiments are about, and whether they are met.
+    pub targets: Vec<Target>,
     /// The papers, in the order of the catalogue.
     pub papers: Vec<Paper>,
     /// All profilers on one plane, accuracy against overhead, same programs, same metric: a plane for each metric.
     pub planes: Vec<Figure>,
+}
+
+/// A headline target: what the catalogue of experiments asks for.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Target {
+    /// What it is called there.
+    pub id: String,
+    /// What the paper says, as text.
+    pub paper: String,
+    /// What is asked for, as text.
+    pub target: String,
+    /// What would be better than the paper, as text.
+    pub stretch: String,
+    /// The checks that say so.
+    pub parts: Vec<TargetPart>,
+    /// Is the target met; nothing if that is not known.
+    pub met: Option<bool>,
+    /// Is the stretch target.
+    pub stretch_met: Option<bool>,
+}
+
+/// A check that a target is about.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TargetPart {
+    /// The experiment.
+    pub experiment: String,
+    /// The words of its check.
+    pub what: String,
+    /// What it found, as text.
+    pub shown: String,
+    /// The number, if it is one.
+    pub measured: Option<Measured>,
 }
 
 /// Where, when and with what something was measured.

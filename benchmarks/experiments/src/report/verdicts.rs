@@ -1,6 +1,6 @@
 //! Verdicts as words and marks. A verdict is never told by colour alone.
 
-use super::model::{Check, Experiment, Paper, Report, Verdict};
+use super::model::{Check, Experiment, Paper, Report, Target, Verdict};
 
 impl Verdict {
     /// All of them, from best to worst.
@@ -71,6 +71,28 @@ impl Report {
         });
         counts.into_iter().filter(|(_, count)| *count > 0).collect()
     }
+}
+
+/// Whether a target is met, in words.
+pub fn met(met: Option<bool>) -> &'static str {
+    match met {
+        Some(true) => "✓ met",
+        Some(false) => "✗ missed",
+        None => "○ not known",
+    }
+}
+
+/// How many targets are met, in a sentence.
+pub fn targets_met(report: &Report) -> String {
+    let count = |of: fn(&Target) -> Option<bool>| {
+        report.targets.iter().filter(|target| of(target) == Some(true)).count()
+    };
+    let all = report.targets.len();
+    format!(
+        "{} of {all} are met, and {} of their stretch targets. A stretch target is met with all of the interval.",
+        count(|target| target.met),
+        count(|target| target.stretch_met)
+    )
 }
 
 /// A main result of a paper, found among its experiments.

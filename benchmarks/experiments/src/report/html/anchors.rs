@@ -8,7 +8,7 @@ use crate::report::model::Report;
 use std::collections::BTreeSet;
 
 /// What the page itself has.
-const OWN: &[&str] = &["top", "summary", "contents", "plane", "switch"];
+const OWN: &[&str] = &["top", "summary", "contents", "targets", "plane", "switch"];
 
 /// The names of all places of a report, by position.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! The report as one page that opens without a network: style, script and drawings are in it, and nothing is loaded.
 //!
-//! The first screen sets the papers' main results beside what was measured; then come the plane of all profilers and each paper's
+//! The first screen sets the papers' main results beside what was measured; then come the headline targets, the planes of all profilers and each paper's
 //! experiments with their checks, figures, failures and commands. Without scripts all of it is there; the script adds numbers beside the
 //! pointer, a switch for dark and a mark for where one reads.
 //!
@@ -8,7 +8,7 @@
 //! * [`theme`]: colours, for light, dark and print
 //! * [`anchors`]: names of places in the page
 //! * [`charts`]: drawings of figures
-//! * `summary`, `sections`, `tables`: the parts of the page
+//! * `summary`, `targets`, `sections`, `tables`: the parts of the page
 
 pub mod anchors;
 pub mod charts;
@@ -16,6 +16,7 @@ pub mod markup;
 mod sections;
 mod summary;
 mod tables;
+mod targets;
 pub mod theme;
 
 use super::model::Report;

@@ -10,6 +10,11 @@ use crate::report::{data, numbers};
 /// The contents, with the verdict of each experiment.
 pub fn contents(report: &Report, places: &Places) -> Element {
     let mut list = element("ol");
+    if !report.targets.is_empty() {
+        list = list.child(
+            element("li").child(classed("a", "of-paper").set("href", "#targets").text("Headline targets")),
+        );
+    }
     if !report.planes.is_empty() {
         list = list.child(
             element("li").child(classed("a", "of-paper").set("href", "#plane").text("All on one plane")),
@@ -34,7 +39,7 @@ pub fn contents(report: &Report, places: &Places) -> Element {
     classed("nav", "contents").set("id", "contents").set("aria-label", "Contents").child(details)
 }
 
-/// The plane and the papers.
+/// The targets, the planes and the papers.
 pub fn all(report: &Report, places: &Places) -> Vec<Element> {
     let plane = (!report.planes.is_empty()).then(|| {
         classed("section", "paper")
@@ -43,7 +48,7 @@ pub fn all(report: &Report, places: &Places) -> Vec<Element> {
             .all(report.planes.iter().zip(&places.planes).map(|(figure, name)| one_figure(figure, name)))
     });
     let papers = report.papers.iter().enumerate().map(|(index, paper)| of_paper(paper, index, places));
-    plane.into_iter().chain(papers).collect()
+    super::targets::section(report).into_iter().chain(plane).chain(papers).collect()
 }
 
 fn of_paper(paper: &Paper, index: usize, places: &Places) -> Element {

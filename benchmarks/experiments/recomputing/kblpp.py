@@ -7,7 +7,7 @@ import re
 from . import masks, relative, sequences
 from .basics import Cell, extreme, flagged, having, mean, mean_ratio, over
 
-OUTLIERS = "heapsort moldyn lzw".split()
+OUTLIERS = "heapsort moldyn lzw montecarlo".split()
 HASH = "--profile blpp:storage=hash"
 ARRAY = "--profile blpp:storage=array"
 # The paper's percentages of the masked filter, as `sequences.masked` has them.

@@ -108,6 +108,13 @@ impl Exhaustive {
         self.levels.iter().flat_map(|level| &level.counts).sum()
     }
 
+    /// The same by length, of those of which there are any. O(distinct), as no subpath is spelled.
+    #[must_use]
+    pub fn lengths(&self) -> Vec<(u32, u64)> {
+        let of = |(at, level): (u32, &Level)| (2 << at, level.counts.iter().sum::<u64>());
+        (0..).zip(&self.levels).map(of).filter(|of| of.1 > 0).collect()
+    }
+
     /// How many distinct ones.
     #[must_use]
     pub fn distinct(&self) -> usize {

@@ -56,6 +56,9 @@ fn names_of_pairs_count_like_slices() {
         assert_eq!(all(&merged), expected);
         assert_eq!((merged.subpaths(), merged.distinct()), (subpaths, expected.len()));
         assert_eq!((merged.threads(), merged.blocks()), (threads.clone(), threads.iter().sum()));
+        let mut lengths: BTreeMap<u32, u64> = BTreeMap::new();
+        expected.iter().for_each(|(blocks, count)| *lengths.entry(blocks.len() as u32).or_default() += count);
+        assert_eq!(merged.lengths(), lengths.into_iter().collect::<Vec<_>>());
         for (blocks, &count) in expected.iter().take(50) {
             assert_eq!(merged.count(blocks), count);
         }

@@ -11,7 +11,7 @@ use crate::profiling::{CollectedSubpaths, SampledSubpaths};
 use holloway_profilers::BlockId;
 use holloway_profilers::osp::{Encoder, Encoding, Exhaustive, Keeping, Row, Stratum, census};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What is known of subpaths.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -141,17 +141,23 @@ pub struct EstimateRecord {
 fn kept(exact: &Exhaustive, top: usize, sampled: Option<&SampledSubpaths>) -> Vec<(Vec<BlockId>, u64)> {
     let Some(sampled) = sampled else { return exact.top(top) };
     let encoder = sampled.encoder();
-    let identity = |blocks: &[BlockId]| (blocks.len() as u32, encoder.encode(blocks));
-    let mut classes: BTreeMap<(u32, u64), u64> = BTreeMap::new();
-    exact.for_each(|blocks, count| *classes.entry(identity(blocks)).or_default() += count);
+    // Of millions of long subpaths, identities take longest: each is made once, and found again by the order.
+    let mut identities: Vec<(u32, u64)> = Vec::with_capacity(exact.distinct());
+    let mut classes: HashMap<(u32, u64), u64> = HashMap::new();
+    exact.for_each(|blocks, count| {
+        let identity = (blocks.len() as u32, encoder.encode(blocks));
+        identities.push(identity);
+        *classes.entry(identity).or_default() += count;
+    });
     let mut ranked: Vec<((u32, u64), u64)> = classes.into_iter().collect();
-    ranked.sort_by_key(|&(class, count)| (std::cmp::Reverse(count), class));
+    ranked.sort_unstable_by_key(|&(class, count)| (std::cmp::Reverse(count), class));
     ranked.truncate(top);
-    let mut wanted: BTreeSet<(u32, u64)> = ranked.into_iter().map(|ranked| ranked.0).collect();
+    let mut wanted: HashSet<(u32, u64)> = ranked.into_iter().map(|ranked| ranked.0).collect();
     wanted.extend(sampled.sample.rows.iter().map(|row: &Row| (row.length, row.id)));
     let mut kept = Vec::new();
+    let mut order = identities.into_iter();
     exact.for_each(|blocks, count| {
-        if wanted.contains(&identity(blocks)) {
+        if order.next().is_some_and(|identity| wanted.contains(&identity)) {
             kept.push((blocks.to_vec(), count));
         }
     });
@@ -211,8 +217,6 @@ fn exact_record(
     kept: Vec<(Vec<BlockId>, u64)>,
     blocks: &Blocks,
 ) -> ExactSubpathRecord {
-    let mut lengths: BTreeMap<u32, u64> = BTreeMap::new();
-    exact.for_each(|path, count| *lengths.entry(path.len() as u32).or_default() += count);
     let wanted = if options.census { Encoding::ALL.as_slice() } else { &[] };
     let encodings = wanted.iter().map(|&encoding| {
         let of = census(exact, Encoder::new(encoding, 1));
@@ -227,7 +231,7 @@ fn exact_record(
     ExactSubpathRecord {
         blocks: exact.blocks(),
         threads: exact.threads().into_iter().filter(|&blocks| blocks > 0).collect(),
-        lengths: lengths.into_iter().collect(),
+        lengths: exact.lengths(),
         distinct: exact.distinct() as u64,
         encodings: encodings.collect(),
         paths: kept

@@ -70,8 +70,10 @@ fn json(
         edges.entry(name(estimate)).or_default().insert(name(reference), score);
     }
     let subpaths = subpaths::scores(sampled, truth).map_or_else(Vec::new, |found| found.scores);
+    let window = sampled.file.sampled.as_ref().map(|of| &of.window);
     let scores = Scores {
         format: 1,
+        sampled: window.map(|of| [("ticks", of.ticks), ("taken", of.taken)].into()).unwrap_or_default(),
         paths: path_scores(sampled, truth, hot).map(|found| found.rows.into()).unwrap_or_default(),
         edges,
         calls: calls::scores(sampled, truth),

@@ -15,12 +15,12 @@ enum Accuracy {
     Exact,
     /// The paths that the same run counts, beside the profiler with this name.
     SameRun(&'static str),
-    /// The paths of branch traces, against those that the interpreter counts.
-    Traces,
+    /// The paths of branch traces of this number, against those that the interpreter counts.
+    Traces(usize),
 }
 
-/// A dot: the profiler's name, its group, what `overhead` is told, and how accuracy is found. What the plan does not measure has none.
-const DOTS: [(&str, &str, &str, Accuracy); 14] = [
+/// A dot: the profiler's name, its group, what `overhead` is told (traces know that themselves), and how accuracy is found. What the plan does not measure has none.
+const DOTS: [(&str, &str, &str, Accuracy); 15] = [
     ("PEP(1,1)", "PEP", "--profile pep:samples=1,stride=1", Accuracy::SameRun("pep:schedule=timer")),
     (
         "PEP(64,17)",
@@ -40,12 +40,8 @@ const DOTS: [(&str, &str, &str, Accuracy); 14] = [
         "--profile pep:samples=1024,stride=17",
         Accuracy::SameRun("pep:samples=1024,stride=17"),
     ),
-    (
-        "traces of 16 branches, at ticks",
-        "branch traces",
-        "--tier o2 --profile btb:backend=burst,depth=16",
-        Accuracy::Traces,
-    ),
+    ("traces of 4 branches", "branch traces", "", Accuracy::Traces(0)),
+    ("traces of 16 branches", "branch traces", "", Accuracy::Traces(1)),
     ("BLPP, arrays", "BLPP", "--profile blpp:storage=array", Accuracy::Exact),
     ("BLPP, hash tables", "BLPP", "--profile blpp:storage=hash", Accuracy::Exact),
     ("k-BLPP, k=2", "k-BLPP", "--profile kblpp:k=2", Accuracy::Exact),
@@ -72,15 +68,20 @@ pub fn plane(plan: &Plan, results: &Results<'_>) -> Option<Figure> {
         mean(&each?).map(|share| 100.0 * share)
     };
     let dot = |(name, group, flags, accuracy): &(&str, &str, &str, Accuracy)| {
-        let cost = Costs::of(results, &names, |program| cell(plan, program, flags)).mean?;
+        let cost = Costs::of(results, &names, |program| match accuracy {
+            Accuracy::Traces(at) => pmu::traced_cost(plan, program, pmu::TRACES[*at]),
+            _ => cell(plan, program, flags),
+        });
+        let cost = cost.mean?;
         let y = match accuracy {
             Accuracy::Exact => 100.0,
             Accuracy::SameRun(profiler) => average(&|program| {
                 results.number(&accuracies::paths(plan, program, profiler), "paths.branch.accuracy")
             })?,
-            Accuracy::Traces => {
-                average(&|program| results.number(&pmu::traced_accuracy(program), "traces.branch.accuracy"))?
-            }
+            Accuracy::Traces(at) => average(&|program| {
+                let cell = pmu::traced_accuracy(program, pmu::TRACES[*at]);
+                results.number(&cell, "traces.branch.accuracy")
+            })?,
         };
         let (name, group) = (name.to_string(), group.to_string());
         Some(Point { name, group, x: cost.value, y, x_interval: cost.interval, y_interval: None })

@@ -270,7 +270,7 @@ fn numbers_of_a_report_follow_from_its_store() {
     };
     let (code, out, err) = seen(&[&name]);
     assert_eq!(code, Some(0), "{out}{err}");
-    assert!(out.contains("7 agree, 0 differ, 0 are not recomputed"), "{out}");
+    assert!(out.contains("9 agree, 0 differ, 0 are not recomputed"), "{out}");
     assert!(!out.contains("nan"), "{out}");
 
     let text = std::fs::read_to_string(store.join("report.json")).expect("it was written");
@@ -285,7 +285,7 @@ fn numbers_of_a_report_follow_from_its_store() {
     std::fs::write(&falsified, value.to_string()).expect("the folder is ours");
     let (code, out, _) = seen(&[&name, &falsified.to_string_lossy()]);
     assert_eq!(code, Some(1), "{out}");
-    assert!(out.contains("6 agree, 1 differ"), "{out}");
+    assert!(out.contains("8 agree, 1 differ"), "{out}");
 
     let verdicts = [("\"better\"", "\"not-reproduced\""), ("\"reproduced\"", "\"not-reproduced\"")];
     for (right, wrong) in verdicts {

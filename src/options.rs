@@ -318,7 +318,7 @@ pub struct MachineArguments {
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub fuel: Option<u64>,
 
-    /// Where ticks come from: wall:DURATION, or virtual:N for one every N yieldpoints, which is repeatable
+    /// Where ticks come from: wall:DURATION, or virtual:N for one every N yieldpoints, which is repeatable, virtual:N~SEED for drawn distances
     #[arg(long, value_name = "SOURCE", default_value = "wall:20ms", value_parser = values::timer, help_heading = "Timer")]
     pub timer: TimerSource,
 

@@ -19,7 +19,7 @@ pub struct ProfileArguments {
     /// pep[:samples=64,stride=17,schedule=simplified|arnold-grove|timer,placement=smart|naive|hot], kblpp[:k=8], kroy[:k=2]; in all
     /// code calls, cbs[:samples=16,stride=3,schedule=arnold-grove|simplified|timer,at=prologue|both,depth=1,decay=0],
     /// oneshot[:burst=100,level=o0|o1|o2], icache[:entries=8,sites=tables|all]; in the interpreter
-    /// btb[:depth=16,period=4099,ticks=0,backend=recorder|burst|lbr|step,cap=1024,weights=em|equal|prior|prior-em,
+    /// btb[:depth=16,period=4099,ticks=0,backend=recorder|burst|lbr|step,cap=1024,weights=em|equal|prior|prior-em|unique,
     /// calls=rejoin|split|hot,exact=no|yes,analysis=end|background],
     /// subpaths[:max-length=32], osp[:memory=32k,rate=1000,max-length=32,encoding=rotation|xor|random-xor|rolling,
     /// skip=decrement|call|burst|versions,stretch=10000]

@@ -76,7 +76,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A source of ticks: `wall:20ms` or `virtual:1000`.
+/// A source of ticks: `wall:20ms`, `virtual:1000`, or `virtual:1000~7` for distances drawn by the seed 7.
 pub fn timer(text: &str) -> Result<TimerSource, String> {
     match text.split_once(':') {
         Some(("wall", period)) => match duration(period)? {
@@ -85,11 +85,19 @@ pub fn timer(text: &str) -> Result<TimerSource, String> {
             }
             period => Ok(TimerSource::Wall(period)),
         },
-        Some(("virtual", count)) => match count.parse() {
-            Ok(0) | Err(_) => Err("virtual: is followed by a number of yieldpoints, at least 1".to_string()),
-            Ok(count) => Ok(TimerSource::Virtual(count)),
-        },
-        _ => Err("a timer is wall:DURATION, such as wall:20ms, or virtual:YIELDPOINTS".to_string()),
+        Some(("virtual", count)) => {
+            let (count, seed) = match count.split_once('~') {
+                Some((count, seed)) => (count, Some(seed)),
+                None => (count, None),
+            };
+            let wrong = "virtual: is followed by a number of yieldpoints, at least 1";
+            let every = count.parse().ok().filter(|&count| count > 0).ok_or(wrong)?;
+            let Some(seed) = seed else { return Ok(TimerSource::Virtual(every)) };
+            let seed = seed.parse().map_err(|_| "~ is followed by the seed of the distances, a number")?;
+            Ok(TimerSource::Drawn { every, seed })
+        }
+        _ => Err("a timer is wall:DURATION, such as wall:20ms, or virtual:YIELDPOINTS, or virtual:YIELDPOINTS~SEED"
+            .to_string()),
     }
 }
 
@@ -135,9 +143,22 @@ mod tests {
     fn timers_tick_by_clock_or_by_count() {
         assert_eq!(timer("wall:20ms"), Ok(TimerSource::Wall(Duration::from_millis(20))));
         assert_eq!(timer("virtual:1000"), Ok(TimerSource::Virtual(1000)));
-        for text in
-            ["", "wall", "wall:", "wall:0s", "wall:99us", "virtual:0", "virtual:-1", "virtual:x", "x:1"]
-        {
+        assert_eq!(timer("virtual:1000~7"), Ok(TimerSource::Drawn { every: 1000, seed: 7 }));
+        for text in [
+            "",
+            "wall",
+            "wall:",
+            "wall:0s",
+            "wall:99us",
+            "virtual:0",
+            "virtual:-1",
+            "virtual:x",
+            "virtual:0~1",
+            "virtual:5~",
+            "virtual:5~x",
+            "virtual:~1",
+            "x:1",
+        ] {
             assert!(timer(text).is_err(), "{text}");
         }
     }

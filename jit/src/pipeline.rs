@@ -203,6 +203,7 @@ impl Jit {
         region: &mut Region,
         request: &Request,
         look: &mut dyn FnMut(&'static str, &Region),
+        times: &mut instrument::Times,
     ) -> Result<(Option<Instrumented>, Option<Shape>), String> {
         let model = self.model_for(request);
         let wanted = &model.instrumentation;
@@ -212,7 +213,7 @@ impl Jit {
         let receivers =
             if model.watched { instrument::receivers::outcomes(region, &self.program) } else { Vec::new() };
         let (mut instrumented, shape) =
-            instrument::run(region, &self.program, wanted, counters, request.code.0)?;
+            instrument::run(region, &self.program, wanted, counters, request.code.0, times)?;
         if let Some(paths) = &mut instrumented.paths {
             paths.receivers = receivers;
         }
@@ -248,7 +249,8 @@ impl Jit {
             last = thread_time();
         };
         let mut region = self.region(request, profile, &mut notes, &mut look)?;
-        let (mut instrumented, shape) = self.instrument(&mut region, request, &mut look)?;
+        let mut times = instrument::Times::new();
+        let (mut instrumented, shape) = self.instrument(&mut region, request, &mut look, &mut times)?;
         watch.finished(&region);
         let start = thread_time();
         let (code, frontend) = (request.code.0, self.target.frontend());
@@ -279,6 +281,8 @@ impl Jit {
             instrumented.branches = Some(instrument::branches::table(&region, layout, &compiled)?);
         }
         compiled.instrumented = instrumented.map(Box::new);
+        // Parts of the step in which code is put in.
+        steps.extend(times.passes);
         compiled.steps = steps;
         if let Some(layout) = layout.filter(|_| watch.wants_code()) {
             watch.code(&region, &compiled, &layout);

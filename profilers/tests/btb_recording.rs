@@ -175,6 +175,7 @@ fn recordings_survive_the_file_and_are_understood() {
         assert_eq!(statistics.not_recorded, recording.lost + 1);
         assert_eq!((statistics.all_discards(), statistics.pc_ignored, statistics.repaired), (0, 0, 0));
         assert_eq!(statistics.crossings.values().sum::<u64>(), statistics.traces);
+        assert_eq!(statistics.crossing_samples.values().sum::<u64>(), statistics.samples);
         assert!(statistics.extended_length >= statistics.initial_length);
         let lengths = analysis.lengths(RegionOptions::default()).expect("options");
         // Cuts lose nothing.

@@ -257,7 +257,6 @@ fn numbers_of_a_report_follow_from_its_store() {
         "kblpp-fig13",
         "kblpp-fig8",
         "kblpp-fig9",
-        "pep-sec3.4-placement",
         "pep-fig1-2-3-4-5",
     ];
     run(&[&["experiment", "run"], &ids[..], &["--programs", "sieve,towers"]].concat(), &store);

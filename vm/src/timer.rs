@@ -2,6 +2,7 @@
 //! yieldpoints are counted instead ([`crate::interpreter::slow`]).
 
 use crate::signals::{Signals, TICK, TIMEOUT};
+use holloway_profilers::btb::SplitMix64;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -13,6 +14,64 @@ pub enum TimerSource {
     Wall(Duration),
     /// A tick every so many yieldpoints: the run is repeatable bit for bit.
     Virtual(u64),
+    /// The same on average, and as repeatable: each tick comes after half to one and a half of them, each as likely, as those of the clock
+    /// do. One run goes on where the last one of the same machine ended. Ticks at equal distances from the beginning of each run fall on the same places in
+    /// every run: what ten runs of a program then show are the few windows of one.
+    Drawn {
+        /// Yieldpoints from tick to tick, on average.
+        every: u64,
+        /// Another number, other distances.
+        seed: u64,
+    },
+}
+
+impl TimerSource {
+    /// Yieldpoints from tick to tick, on average; nothing for ticks of the clock.
+    pub fn yieldpoints(self) -> Option<u64> {
+        match self {
+            TimerSource::Wall(_) => None,
+            TimerSource::Virtual(every) | TimerSource::Drawn { every, .. } => Some(every.max(1)),
+        }
+    }
+}
+
+/// How far the next virtual tick is, one after the other.
+#[derive(Debug)]
+pub(crate) struct Distances {
+    source: TimerSource,
+    random: SplitMix64,
+    /// What the last run left of a distance that was drawn.
+    left: Option<u64>,
+}
+
+impl Distances {
+    /// Those of a source of ticks.
+    pub fn new(source: TimerSource) -> Distances {
+        let seed = if let TimerSource::Drawn { seed, .. } = source { seed } else { 0 };
+        Distances { source, random: SplitMix64(seed), left: None }
+    }
+
+    /// Yieldpoints from the last tick to the next: at least 1, more than there ever are for ticks of the clock.
+    pub fn next(&mut self) -> u64 {
+        match self.source {
+            TimerSource::Wall(_) => u64::MAX,
+            TimerSource::Virtual(every) => every.max(1),
+            TimerSource::Drawn { every, .. } => {
+                let half = every / 2;
+                (every - half).saturating_add(self.random.below((2 * half).saturating_add(1))).max(1)
+            }
+        }
+    }
+
+    /// The same from the beginning of a run.
+    pub fn first(&mut self) -> u64 {
+        self.left.take().unwrap_or_else(|| self.next())
+    }
+
+    /// A run is over, so many yieldpoints before a tick.
+    pub fn end(&mut self, left: u64) {
+        self.left = matches!(self.source, TimerSource::Drawn { .. }).then_some(left.max(1));
+    }
 }
 
 impl Default for TimerSource {
@@ -145,6 +204,34 @@ fn tick(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn drawn_distances_are_about_as_long_as_asked_for_and_go_on_in_the_next_run() {
+        let source = TimerSource::Drawn { every: 1000, seed: 3 };
+        let mut ticks = Distances::new(source);
+        let all: Vec<u64> = (0..10_000).map(|_| ticks.next()).collect();
+        assert!(all.iter().all(|distance| (500..=1500).contains(distance)));
+        let mean = all.iter().sum::<u64>() as f64 / all.len() as f64;
+        assert!((mean - 1000.0).abs() < 10.0, "{mean}");
+        assert!(all.windows(2).any(|of| of[0] != of[1]));
+        let mut again = Distances::new(source);
+        assert!(all.iter().all(|&distance| again.next() == distance), "they repeat");
+        ticks.end(17);
+        assert_eq!(ticks.first(), 17);
+        assert_ne!(ticks.first(), 17);
+        for every in [1, 2, u64::MAX] {
+            assert!(Distances::new(TimerSource::Drawn { every, seed: 0 }).next() >= 1);
+        }
+    }
+
+    #[test]
+    fn equal_distances_begin_anew_in_each_run() {
+        let mut ticks = Distances::new(TimerSource::Virtual(7));
+        assert_eq!((ticks.first(), ticks.next()), (7, 7));
+        ticks.end(3);
+        assert_eq!(ticks.first(), 7);
+        assert_eq!(Distances::new(TimerSource::Wall(Duration::from_millis(1))).first(), u64::MAX);
+    }
 
     #[test]
     fn distances_are_uneven_around_the_period() {

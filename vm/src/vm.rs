@@ -27,7 +27,7 @@ use crate::profiling::file::ProfileFile;
 use crate::profiling::{Collected, Looks, ProfileOptions, Profiling, TraceReader};
 use crate::signals::{INTERRUPT, InterruptHandle, Signals};
 use crate::threads::Threads;
-use crate::timer::{Timer, TimerSource, thread_time};
+use crate::timer::{Distances, Timer, TimerSource, thread_time};
 use holloway_bytecode::verify::VerifiedProgram;
 use holloway_bytecode::{ClassId, ErrorKind, FunctionId, Program};
 use std::io::Write;
@@ -160,6 +160,7 @@ pub struct Machinery {
     pub(crate) started: Instant,
     pub(crate) yieldpoints: u64,
     pub(crate) next_tick: u64,
+    pub(crate) distances: Distances,
     /// Nanoseconds of virtual time in which every thread slept.
     pub(crate) slept: u64,
     pub(crate) next_number: i64,
@@ -250,6 +251,7 @@ impl Vm {
             started: Instant::now(),
             yieldpoints: 0,
             next_tick: 0,
+            distances: Distances::new(options.timer),
             slept: 0,
             next_number: 1,
             largest_frame: program.functions.iter().map(|f| f.registers.len()).max().unwrap_or(0),
@@ -450,10 +452,7 @@ impl Machinery {
         self.yieldpoints = 0;
         self.slept = 0;
         self.next_number = 1;
-        self.next_tick = match self.options.timer {
-            TimerSource::Virtual(every) => every.max(1),
-            TimerSource::Wall(_) => u64::MAX,
-        };
+        self.next_tick = self.distances.first();
         self.timer = None;
         self.reset_control();
         self.profiling.keep_windows_open(&self.context);
@@ -475,6 +474,7 @@ impl Machinery {
         self.statistics.wall_time += wall.elapsed();
         self.statistics.cpu_time += thread_time().saturating_sub(cpu);
         self.until_tick = self.timer.take().map(Timer::end);
+        self.distances.end(self.next_tick.saturating_sub(self.yieldpoints));
         self.listeners_end();
         self.profiling.take_native_branches(self.compiled.map());
         self.flush();
@@ -485,7 +485,7 @@ impl Machinery {
     pub(crate) fn start_timer(&mut self) -> std::io::Result<()> {
         let period = match self.options.timer {
             TimerSource::Wall(period) => Some(period),
-            TimerSource::Virtual(_) => None,
+            TimerSource::Virtual(_) | TimerSource::Drawn { .. } => None,
         };
         // A limit beyond what the clock can say is none.
         let deadline = self.options.time_limit.and_then(|limit| self.started.checked_add(limit));
@@ -497,7 +497,7 @@ impl Machinery {
 
     /// Are yieldpoints counted, so that every one must be taken.
     pub(crate) fn counts_yieldpoints(&self) -> bool {
-        self.options.fuel.is_some() || matches!(self.options.timer, TimerSource::Virtual(_))
+        self.options.fuel.is_some() || self.options.timer.yieldpoints().is_some()
     }
 
     /// Sets the control word to what it is between signals.

@@ -181,6 +181,30 @@ impl Checks {
         }
     }
 
+    /// A number that decides whether the paper's is reproduced, and beside it the same of a variant with its name, which decides only whether that is
+    /// better: beyond the stretch bound, where the first keeps its own.
+    pub fn number_or_better(
+        &mut self,
+        what: &str,
+        paper: &str,
+        bound: Bound,
+        measured: Option<Measured>,
+        (name, variant): (&str, Option<Measured>),
+    ) {
+        let (Some(own), Some(variant)) = (measured, variant) else {
+            return self.number(what, paper, bound, None);
+        };
+        let kind = match (bound.judge(&own), bound.judge(&variant)) {
+            (Standing::Kept, Standing::Beyond) => Standing::Beyond,
+            (standing, _) => standing,
+        };
+        let words = if kind == Standing::Unclear { ": too uncertain" } else { "" };
+        let text =
+            format!("{}{words} ({name}: {})", shown(own.value, own.unit), shown(variant.value, variant.unit));
+        let target = bound.text(Some(own.unit));
+        self.push(what, paper, &target, measured.filter(|of| of.value.is_finite()), text, Kind::Number(kind));
+    }
+
     /// A shape; nothing if what it is about was not measured.
     pub fn shape(&mut self, what: &str, paper: &str, target: &str, holds: Option<bool>, shown: String) {
         let kind = holds.map_or(Kind::Missing, Kind::Shape);
@@ -336,6 +360,24 @@ mod tests {
         let mut checks = Checks::default();
         checks.told_cost("cost", "not said", measured(0.1, 0.2), Some(0.2));
         assert_eq!(checks.finish().0[0].shown, "≤ 0.20 %");
+    }
+
+    #[test]
+    fn a_variant_decides_only_whether_it_is_better() {
+        let bound = Bound::at_least(88.0).stretch(93.0);
+        let verdict = |own: Option<Measured>, variant: Option<Measured>| {
+            let mut checks = Checks::default();
+            checks.number_or_better("accuracy", "88 %", bound, own, ("sixteen", variant));
+            checks.finish().1
+        };
+        assert_eq!(verdict(measured(90.0, 0.0), measured(95.0, 0.0)), Verdict::Better);
+        assert_eq!(verdict(measured(90.0, 0.0), measured(92.0, 0.0)), Verdict::Reproduced);
+        assert_eq!(verdict(measured(90.0, 0.0), measured(80.0, 0.0)), Verdict::Reproduced);
+        assert_eq!(verdict(measured(95.0, 0.0), measured(80.0, 0.0)), Verdict::Better);
+        // However good the variant is.
+        assert_eq!(verdict(measured(83.6, 0.0), measured(99.0, 0.0)), Verdict::NotReproduced);
+        assert_eq!(verdict(measured(90.0, 0.0), None), Verdict::Missing);
+        assert_eq!(verdict(None, measured(95.0, 0.0)), Verdict::Missing);
     }
 
     #[test]

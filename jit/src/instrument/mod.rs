@@ -37,9 +37,41 @@ use holloway_bytecode::Program;
 use holloway_profilers::paths::Side;
 use holloway_profilers::{Arm, ControlFlow, Edge};
 use holloway_vm::profiling::{CounterNumbers, Instrumentation, Instrumented, PathInstrumentation};
+use holloway_vm::timer::thread_time;
+use std::time::Duration;
 
 /// Why a region cannot be counted: it stays interpreted.
 const EXHAUSTED: &str = "there are no more counters for profiles";
+
+/// How long the passes of path profiling take, which are parts of this step: by name, for who adds times up.
+#[derive(Debug)]
+pub struct Times {
+    /// The passes, in the order in which they ran.
+    pub passes: Vec<(&'static str, Duration)>,
+    last: Duration,
+}
+
+impl Times {
+    /// Putting code in.
+    const INSERTION: &'static str = "path-insertion";
+
+    /// Nothing yet.
+    pub fn new() -> Times {
+        Times { passes: Vec::new(), last: Duration::ZERO }
+    }
+
+    /// A pass begins.
+    fn begin(&mut self) {
+        self.last = thread_time();
+    }
+
+    /// A pass ends, and the next one begins.
+    fn end(&mut self, name: &'static str) {
+        let now = thread_time();
+        self.passes.push((name, now.saturating_sub(self.last)));
+        self.last = now;
+    }
+}
 
 /// Puts in what is wanted and says what the counts will mean; and the shape of the region, if it is what it was before. `version` is the
 /// number of the code.
@@ -49,6 +81,7 @@ pub fn run(
     wanted: &Instrumentation,
     counters: &CounterNumbers,
     version: u32,
+    times: &mut Times,
 ) -> Result<(Instrumented, Option<Shape>), String> {
     let mut shape = region.shape();
     if region.clear_outside(&shape.graph) {
@@ -59,15 +92,20 @@ pub fn run(
     let passed = if wanted.calls_on_paths { calls::passed(region) } else { Vec::new() };
     let flow = Flow::of(region, &shape, &frequencies);
     let mut edges = Edges::of(region);
+    times.begin();
     let mut paths = match &wanted.paths {
-        Some(wanted) => Some(paths::instrument(region, &flow, &mut edges, wanted, counters, version)?),
+        Some(wanted) => Some(paths::instrument(region, &flow, &mut edges, wanted, counters, version, times)?),
         None => None,
     };
     let counted = match wanted.edges {
         true => Some(outcomes::instrument(region, &shape, &flow, &mut edges, counters)?),
         false => None,
     };
+    times.begin();
     edges.place(region);
+    if paths.is_some() && counted.is_none() {
+        times.end(Times::INSERTION);
+    }
     if let (Some(PathInstrumentation { traced: true, .. }), Some(paths)) = (&wanted.paths, &mut paths) {
         trace::instrument(region, flow.blocks(), paths.dag.get());
     }

@@ -15,13 +15,13 @@
 use super::edges::Edges;
 use super::flow::Flow;
 use super::register::{self, Number};
-use super::{EXHAUSTED, cut, yieldpoint};
+use super::{EXHAUSTED, Times, cut, yieldpoint};
 use crate::ir::{BlockId, InlineId, Node, Op, Region, StateKind, Terminator, Ty, Value, YieldKind};
 use crate::passes::edit::Constants;
 use holloway_bytecode::FunctionId;
 use holloway_profilers::VersionId;
 use holloway_profilers::kblpp::NodeLayout;
-use holloway_profilers::paths::{Cut, CutBlock, LateDag, Options, Plan};
+use holloway_profilers::paths::{Cut, CutBlock, LateDag, Options, Pass, Plan};
 use holloway_profilers::windows::WindowNumbers;
 use holloway_vm::profiling::{
     CounterNumbers, MOST_IN_ARRAY, PathInstrumentation, PathTableCells, Roots, Storage, UNSURE, VersionPaths,
@@ -40,13 +40,20 @@ pub fn instrument(
     wanted: &PathInstrumentation,
     counters: &CounterNumbers,
     version: u32,
+    times: &mut Times,
 ) -> Result<VersionPaths, String> {
     let yields = |block: &BlockId| cut(region, *block).is_some();
     let cuts = region.block_ids().filter(yields).map(|block| holloway_profilers::BlockId(block.0)).collect();
     let mut options = Options { cut: Cut::Blocks(cuts), placement: wanted.placement, ..Options::default() };
     let plan = loop {
-        let plan =
-            Plan::new(flow, &options, |edge| flow.frequency(edge)).map_err(|error| error.to_string())?;
+        let passed = |pass: Pass| {
+            times.end(match pass {
+                Pass::Graph => "path-graph",
+                Pass::Numbering => "path-numbering",
+            });
+        };
+        let frequency = |edge| flow.frequency(edge);
+        let plan = Plan::watched(flow, &options, frequency, passed).map_err(|error| error.to_string())?;
         // The limit is one for what goes on from each join. All together must fit the register.
         if plan.paths() <= MOST_PATHS {
             break plan;
@@ -78,6 +85,8 @@ pub fn instrument(
     let (constants, later) = (Constants::new(), later(region, &plan));
     Register { plan: &plan, flow, wanted, counters, table, constants, roots, windows, later }
         .thread(region, edges);
+    times.end(Times::INSERTION);
+    let of_graph = plan.actions().count() as u32;
     let calls = Vec::new();
     Ok(VersionPaths {
         dag: LateDag::new(plan, VersionId(version), flow.branch_arms().collect()),
@@ -88,6 +97,7 @@ pub fn instrument(
         windows_refused: wanted.windows.is_some() && windows.is_none(),
         places,
         additions,
+        edges: of_graph,
         added_ends,
         calls,
         receivers: Vec::new(),

@@ -38,6 +38,8 @@ pub struct Statistics {
     pub not_recorded: u64,
     /// Traces by how many calls and returns they cross (the paper's Table 3).
     pub crossings: BTreeMap<u32, u64>,
+    /// Their samples in the same way.
+    pub crossing_samples: BTreeMap<u32, u64>,
     /// Instructions of all partial paths before extension; divide by `traces` for the paper's Table 2. Of blocks with calls those
     /// pieces count that control was in ([`Extent`]).
     pub initial_length: u64,
@@ -121,6 +123,7 @@ impl<'p> Analysis<'p> {
         add(&mut statistics.repaired, if path.repaired > 0 { count } else { 0 });
         add(&mut statistics.pc_ignored, if path.pc_ignored { count } else { 0 });
         *statistics.crossings.entry(path.crossings).or_insert(0) += 1;
+        add(statistics.crossing_samples.entry(path.crossings).or_insert(0), count);
         let runs = match self.spans {
             Some(spans) => spans.runs(&path),
             None => split_at_calls(&path, self.crossing),

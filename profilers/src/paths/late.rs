@@ -3,6 +3,7 @@
 use super::dag::PathDag;
 use super::plan::Plan;
 use crate::ids::{BranchArm, Edge, VersionId};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
 /// The meaning of the path numbers of one compiled version, once it is needed.
@@ -31,6 +32,15 @@ impl LateDag {
                 found.ok().map(|at| self.outcomes[at].1)
             })
         })
+    }
+
+    /// What the numbers of its paths mean, as one number that follows on another: equal graphs with equal values have equal ones.
+    #[must_use]
+    pub fn digest(&self, before: u64) -> u64 {
+        // Its keys are always the same.
+        let mut hasher = DefaultHasher::new();
+        (before, &self.plan).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// How many paths there are.

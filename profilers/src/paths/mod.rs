@@ -57,6 +57,7 @@ pub use dag::{DagEdge, DagNode, EdgeKind, NodeId, PathDag, Place};
 pub use late::LateDag;
 pub use limit::{DEFAULT_LIMIT, GREATEST_LIMIT};
 pub use naive::CutGraph;
+pub use numbering::Pass;
 pub use path::{Begin, End, Path, Side};
 pub use plan::{Action, CutBlock, Options, PathBreak, Placement, Plan, PlanError, Why};
 pub use simulate::{Activation, Simulator, Step};

@@ -24,6 +24,15 @@ use crate::ids::{Arm, BlockId, Edge, PathNumber};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 
+/// The passes by which a plan is made (PEP section 3.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pass {
+    /// The graph without cycles, P-DAG.
+    Graph,
+    /// Its paths, counted and numbered.
+    Numbering,
+}
+
 /// The graph without cycles, before it has values.
 pub(super) struct Shape {
     /// Reachable blocks; what can follow a block on a path comes before it.
@@ -82,6 +91,20 @@ impl Plan {
         options: &Options,
         frequency: impl Fn(Edge) -> u64,
     ) -> Result<Self, PlanError> {
+        Self::watched(flow, options, frequency, |_| {})
+    }
+
+    /// The same, and `passed` is told of each pass when it is over: who wants to know how long each takes, has a clock.
+    ///
+    /// # Errors
+    ///
+    /// As [`Plan::new`].
+    pub fn watched(
+        flow: &impl ControlFlow,
+        options: &Options,
+        frequency: impl Fn(Edge) -> u64,
+        mut passed: impl FnMut(Pass),
+    ) -> Result<Self, PlanError> {
         if !(1..=GREATEST_LIMIT).contains(&options.limit) {
             return Err(PlanError::Limit(options.limit));
         }
@@ -91,8 +114,11 @@ impl Plan {
             return Err(PlanError::UnknownBlock { block, blocks: flow.blocks() });
         }
         let (mut shape, way_of_arm) = shape(flow, options, frequency);
+        passed(Pass::Graph);
         let paths = limit::count(&mut shape, options.limit);
-        Ok(number(flow, options, &shape, &way_of_arm, &paths))
+        let plan = number(flow, options, &shape, &way_of_arm, &paths);
+        passed(Pass::Numbering);
+        Ok(plan)
     }
 }
 

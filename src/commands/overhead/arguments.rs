@@ -12,7 +12,6 @@ use holloway_benchmarks::overhead::results::Clock;
 use holloway_benchmarks::overhead::rounds::Configurations;
 use holloway_vm::compiled::InlineBy;
 use holloway_vm::profiling::ProfileSpec;
-use holloway_vm::timer::TimerSource;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -140,11 +139,7 @@ impl OverheadArguments {
             ("--log", !machine.log.is_empty(), "many machines would talk; use it with `run`"),
             ("--show", !machine.show.is_empty(), "many machines would talk; use it with `run`"),
             ("--fuel", machine.fuel.is_some(), "every yieldpoint would be taken"),
-            (
-                "--timer virtual",
-                matches!(machine.timer, TimerSource::Virtual(_)),
-                "every yieldpoint would be taken",
-            ),
+            ("--timer virtual", machine.timer.yieldpoints().is_some(), "every yieldpoint would be taken"),
             ("--gc-stress", machine.gc_stress.is_some(), "it would be most of the time"),
             ("--deopt-every", machine.deopt_every.is_some(), "every yieldpoint would be taken"),
             ("--osr-every-backedge", machine.osr_every_backedge, "every yieldpoint would be taken"),

@@ -71,8 +71,10 @@ fn json(
     }
     let (subpaths, hottest_subpaths) =
         subpaths::scores(sampled, truth).map(|found| (found.scores, found.hottest)).unwrap_or_default();
+    let window = sampled.file.sampled.as_ref().map(|of| &of.window);
     let scores = Scores {
         format: 1,
+        sampled: window.map(|of| [("ticks", of.ticks), ("taken", of.taken)].into()).unwrap_or_default(),
         paths: path_scores(sampled, truth, hot).map(|found| found.rows.into()).unwrap_or_default(),
         edges,
         calls: calls::scores(sampled, truth),

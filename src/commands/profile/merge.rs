@@ -445,4 +445,7 @@ fn add_numbers(sum: &mut TraceRecords, other: &TraceRecords) {
     for (crossings, count) in &other.crossings {
         add(sum.crossings.entry(*crossings).or_default(), *count);
     }
+    for (crossings, count) in &other.crossing_samples {
+        add(sum.crossing_samples.entry(*crossings).or_default(), *count);
+    }
 }

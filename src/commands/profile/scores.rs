@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Scores {
     /// Version of the form.
     pub format: u32,
+    /// What paths were sampled: `ticks`, and samples that were `taken`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub sampled: BTreeMap<&'static str, u64>,
     /// Wall's weight matching of paths, by `branch` and `count` flow.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub paths: BTreeMap<&'static str, FlowScore>,

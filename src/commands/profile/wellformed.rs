@@ -191,6 +191,7 @@ impl<'f> Look<'f> {
         }
         let counts = traces.runs.iter().map(|run| run.count);
         let counts = counts.chain(traces.discarded.values().chain(traces.crossings.values()).copied());
+        let counts = counts.chain(traces.crossing_samples.values().copied());
         let counts = counts.chain([traces.samples, traces.lost, traces.empty, traces.without_edge]);
         let counts = counts.chain([traces.flow, traces.partials, traces.matches]);
         self.sum(&"branch traces", counts.map(u128::from).sum());

@@ -70,7 +70,7 @@ pub(crate) fn counted(vm: &mut Machinery, function: FunctionId, entry: Entry) ->
 /// Does the method listener take samples.
 pub(crate) fn listens(vm: &Machinery) -> bool {
     let options = &vm.compiled.options;
-    let repeatable = !options.synchronous || matches!(vm.options.timer, TimerSource::Virtual(_));
+    let repeatable = !options.synchronous || vm.options.timer.yieldpoints().is_some();
     options.level.is_none() && options.replay.is_none() && repeatable
 }
 
@@ -108,7 +108,9 @@ pub(crate) fn tick(vm: &mut Machinery) {
 fn nanoseconds_per_tick(vm: &Machinery) -> f64 {
     match vm.options.timer {
         TimerSource::Wall(period) => period.as_nanos() as f64,
-        TimerSource::Virtual(yieldpoints) => yieldpoints as f64 * VIRTUAL_NANOSECONDS as f64,
+        TimerSource::Virtual(yieldpoints) | TimerSource::Drawn { every: yieldpoints, .. } => {
+            yieldpoints as f64 * VIRTUAL_NANOSECONDS as f64
+        }
     }
 }
 

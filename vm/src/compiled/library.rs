@@ -427,6 +427,9 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
     if vm.compiled.options.digests {
         let identity = format!("{what} {}", report::version(request.level, request.marked));
         statistics.digest = compiled.digest(statistics.digest, identity.as_bytes());
+        if let Some(paths) = compiled.instrumented.as_ref().and_then(|of| of.paths.as_ref()) {
+            statistics.path_digest = paths.dag.digest(statistics.path_digest);
+        }
     }
     for &class in &compiled.uninstantiated {
         vm.compiled.relying.entry(class).or_default().push(request.code);

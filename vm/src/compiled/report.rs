@@ -40,6 +40,8 @@ pub struct TierStatistics {
     pub compile_time: Duration,
     /// Time that the steps of successful compilations took, by name.
     pub passes: BTreeMap<&'static str, Duration>,
+    /// Edges of the graphs whose paths were numbered.
+    pub path_edges: u64,
     /// How often methods were put in order in memory.
     pub method_orders: u64,
     /// Bytes of executable memory in use, thunks included.
@@ -55,6 +57,8 @@ pub struct TierStatistics {
     /// What was compiled, in which order, and to which code, as one number: addresses in the code do not count. 0 unless digests
     /// are asked for.
     pub digest: u64,
+    /// The numberings of paths in the same order, as one number, under the same condition.
+    pub path_digest: u64,
     /// The adaptive system.
     pub adaptive: AdaptiveStatistics,
 }
@@ -83,6 +87,8 @@ impl TierStatistics {
         of_level.own_words += own_words as u64;
         of_level.words += compiled.words as u64;
         of_level.bytes += compiled.bytes.len() as u64;
+        let paths = compiled.instrumented.as_ref().and_then(|of| of.paths.as_ref());
+        self.path_edges += paths.map_or(0, |paths| u64::from(paths.edges));
         for &(name, time) in &compiled.steps {
             *self.passes.entry(name).or_default() += time;
         }

@@ -14,7 +14,6 @@ use crate::natives;
 use crate::profiling::{self, Taken};
 use crate::signals::{COMPILED, INTERRUPT, TICK, TIMEOUT};
 use crate::threads;
-use crate::timer::TimerSource;
 use crate::vm::Machinery;
 use holloway_bytecode::{ClassId, ErrorKind, Op, code};
 use holloway_profilers::schedule::YieldKind;
@@ -206,10 +205,9 @@ pub fn yieldpoint(vm: &mut Machinery, kind: Option<YieldKind>) -> Result<(), Fai
         if vm.options.fuel.is_some_and(|fuel| vm.yieldpoints > fuel) {
             return Err(Failure::Stop(StopReason::FuelExhausted));
         }
-        if vm.yieldpoints >= vm.next_tick
-            && let TimerSource::Virtual(every) = vm.options.timer
-        {
-            vm.next_tick = vm.yieldpoints.saturating_add(every.max(1));
+        // By the clock, no yieldpoint is ever due.
+        if vm.yieldpoints >= vm.next_tick {
+            vm.next_tick = vm.yieldpoints.saturating_add(vm.distances.next());
             signals |= TICK;
         }
     }

@@ -263,6 +263,8 @@ pub struct VersionPaths {
     pub places: Vec<(FunctionId, u32)>,
     /// Additions to the path register by the numbering of its paths.
     pub additions: u32,
+    /// Edges of the graph whose paths are numbered.
+    pub edges: u32,
     /// Ends of paths that have no yieldpoint of their own.
     pub added_ends: u32,
     /// The calls in blocks, if paths are to be asked for them.

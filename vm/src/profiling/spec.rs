@@ -218,7 +218,7 @@ const PROFILERS: &[(&str, &[(&str, &str)])] = &[
             ("seed", "a number"),
             ("backend", "`recorder`, `burst`, `lbr` or `step`"),
             ("cap", "a number of paths from 2 to 65536"),
-            ("weights", "`em`, `equal`, `prior` or `prior-em`"),
+            ("weights", "`em`, `equal`, `prior`, `prior-em` or `unique`"),
             ("cold", "a number from 0 to 100, in percent of a branch"),
             ("calls", "`rejoin`, `split` or `hot`"),
             ("hot", "a number from 0 to 100, in percent of all calls, for calls=hot"),

@@ -247,7 +247,7 @@ impl Machinery {
     pub(crate) fn now(&self) -> u64 {
         match self.options.timer {
             TimerSource::Wall(_) => self.started.elapsed().as_nanos() as u64,
-            TimerSource::Virtual(_) => {
+            TimerSource::Virtual(_) | TimerSource::Drawn { .. } => {
                 self.yieldpoints.saturating_mul(VIRTUAL_NANOSECONDS).saturating_add(self.slept)
             }
         }
@@ -366,7 +366,7 @@ impl Machinery {
             }
             if let Some(&(until, _, _)) = self.threads.sleeping.first() {
                 self.flush();
-                if matches!(self.options.timer, TimerSource::Virtual(_)) {
+                if self.options.timer.yieldpoints().is_some() {
                     // Time passes, but no yieldpoints: a sleep takes neither fuel nor time slices.
                     self.slept = self.slept.saturating_add(until.saturating_sub(self.now()));
                     continue;

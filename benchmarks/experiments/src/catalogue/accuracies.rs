@@ -31,7 +31,18 @@ pub const RUNS: &[(&str, u32)] = &[
     ("compiler", 9_706_244),
     ("lexgen", 25_227_493),
     ("rules", 20_999_829),
+    ("market", 4_051_675),
+    ("sqldb", 9_923_973),
+    ("xslt", 23_760_282),
+    ("scheme", 44_235_901),
+    ("machine", 137_891_215),
+    ("lzw", 63_049_007),
 ];
+
+/// About how many yieldpoints an iteration of the program has at the default size.
+pub fn yieldpoints(program: &str) -> u32 {
+    RUNS.iter().find(|of| of.0 == program).map_or(1_000_000, |of| of.1)
+}
 
 /// The paper's median run had some 550 ticks; here none shall have less than 500, though [`RUNS`] is not exact.
 const TICKS: u32 = 520;
@@ -45,16 +56,24 @@ pub fn names() -> Vec<&'static str> {
 pub fn paths(plan: &Plan, program: &str, profiler: &str) -> Cell {
     // A window of the paper's is a hundredth of what lies between two ticks.
     let every: u32 = plan.pick(50_000, 200_000);
-    paths_of(program, profiler, (TICKS, every), plan.pick(1.2, 4.0))
+    paths_of(plan, program, profiler, (TICKS, every), plan.pick(1.2, 4.0))
 }
 
-/// The same in a run of so many ticks, with so many yieldpoints between two of them.
-pub fn paths_of(program: &str, profiler: &str, (ticks, every): (u32, u32), seconds: f64) -> Cell {
-    let in_one = RUNS.iter().find(|of| of.0 == program).map_or(1_000_000, |of| of.1);
-    let iterations = (ticks * every).div_ceil(in_one);
+/// The same in a run of so many ticks, with so many yieldpoints between two of them, on average. Each distance is drawn: at equal ones, counted from the
+/// beginning of each iteration, ticks fell on the same 55 places of `deltablue` in all of ten iterations, and one yieldpoint more or less made it 90 or
+/// 99 % accurate.
+pub fn paths_of(
+    plan: &Plan,
+    program: &str,
+    profiler: &str,
+    (ticks, every): (u32, u32),
+    seconds: f64,
+) -> Cell {
+    let iterations = (ticks * every).div_ceil(yieldpoints(program));
     let run = format!(
-        "bench {program} --iterations {iterations} --tier o2 --timer virtual:{every} \
-         --profile edges --profile blpp --profile {profiler} --profile-out @profile.json"
+        "bench {program} --iterations {iterations} --tier o2 --timer virtual:{every}~{} \
+         --profile edges --profile blpp --profile {profiler} --profile-out @profile.json",
+        plan.seed
     );
     let compare = "profile accuracy @profile.json --json";
     Cell::counting(Reduction::Numbers, &[&run, compare], seconds)
@@ -69,7 +88,7 @@ pub fn calls(program: &str, size: &str, ticks: u64, profilers: &[String], second
 
 /// A score of a configuration, in percent.
 pub struct Measure {
-    name: &'static str,
+    name: String,
     each: Vec<(String, f64)>,
     /// Nothing if a program is missing.
     pub mean: Option<Measured>,
@@ -77,18 +96,18 @@ pub struct Measure {
 
 impl Measure {
     /// From the share of 0 to 1 for each program, as far as it is known.
-    pub fn of(name: &'static str, programs: &[&str], share: impl Fn(&str) -> Option<f64>) -> Measure {
+    pub fn of(name: impl Into<String>, programs: &[&str], share: impl Fn(&str) -> Option<f64>) -> Measure {
         let known =
             programs.iter().filter_map(|program| Some((program.to_string(), share(program)? * 100.0)));
         let each: Vec<(String, f64)> = known.collect();
         let values: Vec<f64> = each.iter().map(|of| of.1).collect();
         let mean = if each.len() == programs.len() { mean(&values) } else { None };
-        Measure { name, each, mean: mean.map(|mean| exactly(mean, Unit::Percent)) }
+        Measure { name: name.into(), each, mean: mean.map(|mean| exactly(mean, Unit::Percent)) }
     }
 
     /// As bars, the mean among them.
     pub fn series(&self, groups: &[String]) -> Series {
-        series(self.name, groups, |group| match self.each.iter().find(|of| of.0 == group) {
+        series(&self.name, groups, |group| match self.each.iter().find(|of| of.0 == group) {
             Some(of) => Some(exactly(of.1, Unit::Percent)),
             None if group == MEAN => self.mean,
             None => None,
@@ -98,5 +117,5 @@ impl Measure {
 
 /// The means in a line.
 pub fn means(all: &[Measure]) -> String {
-    in_a_line(all.iter().map(|of| (of.name, of.mean)), "not measured")
+    in_a_line(all.iter().map(|of| (&*of.name, of.mean)), "not measured")
 }

@@ -9,8 +9,18 @@ use crate::verdict::{shown, within_band};
 use holloway_benchmarks::against::statistics::LogRatio;
 
 /// What headlines hang on: a quick run measures it for longer.
-const HEADLINES: [&str; 2] =
-    ["--profile pep:samples=64,stride=17", "--tier o2 --profile btb:backend=burst,depth=16"];
+pub const HEADLINES: [&str; 2] =
+    ["--profile pep:samples=64,stride=17", "--tier o2 --profile btb:backend=burst,depth=4"];
+
+/// What costs so much that less time tells it, or only stands beside what decides: in a full run 12 seconds.
+const COARSE: [&str; 6] = [
+    "--profile edges",
+    "--profile blpp:storage=array",
+    "--profile blpp:storage=hash",
+    "--profile pep:samples=1,stride=1",
+    "--profile pep:samples=256,stride=17",
+    "--profile pep:samples=1024,stride=17",
+];
 
 /// For how long a program is measured: so many seconds in a quick run.
 pub fn seconds(plan: &Plan, quick: u32) -> u32 {
@@ -22,12 +32,18 @@ pub const COMPILING: &str = " --fresh --turns 1";
 
 /// What a program costs with some flags more.
 pub fn cell(plan: &Plan, program: &str, flags: &str) -> Cell {
-    of_seconds(plan, program, flags, seconds(plan, if HEADLINES.contains(&flags) { 3 } else { 2 }))
+    let quick = match (HEADLINES.contains(&flags), COARSE.contains(&flags)) {
+        (true, _) => 3,
+        (_, true) => 1,
+        _ => 2,
+    };
+    let all = seconds(plan, quick);
+    of_seconds(plan, program, flags, if COARSE.contains(&flags) { all.min(12) } else { all })
 }
 
 /// What its compilation takes with some flags more.
 pub fn compiling(plan: &Plan, program: &str, flags: &str) -> Cell {
-    of_seconds(plan, program, &format!("{flags}{COMPILING}"), seconds(plan, 2))
+    of_seconds(plan, program, &format!("{flags}{COMPILING}"), seconds(plan, 1))
 }
 
 /// The flag by which another seed of the plan draws another order of everything.
@@ -141,6 +157,12 @@ impl Costs {
             if category == MEAN { self.again_mean } else { find(&self.again, category) }
         })
     }
+}
+
+/// What of a difference between two means is noise: the root of the sum of the squares of half their intervals.
+pub fn noise(one: &Measured, other: &Measured) -> f64 {
+    let half = |of: &Measured| of.interval.map_or(0.0, |(low, high)| (high - low) / 2.0);
+    half(one).hypot(half(other))
 }
 
 /// Means with their names in a line; `missing` stands for one that is not there.

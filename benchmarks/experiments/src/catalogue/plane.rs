@@ -20,18 +20,19 @@ enum Accuracy {
     SameRun,
     /// The same, beside another profiler that samples the same paths.
     SameRunAs(&'static str),
-    /// The paths of branch traces, against those that the interpreter counts.
-    Traces,
+    /// The paths of branch traces of this number, against those that the interpreter counts.
+    Traces(usize),
 }
 
-/// A dot: the profiler's name, its group, its specification, and how accuracy is found. What the plan does not measure has none.
-const PATHS: [(&str, &str, &str, Accuracy); 14] = [
+/// A dot: the profiler's name, its group, its specification (traces know that themselves), and how accuracy is found. What the plan does not measure has none.
+const PATHS: [(&str, &str, &str, Accuracy); 15] = [
     // By counted yieldpoints, one sample at once is what the timer alone takes.
     ("PEP(1,1)", "PEP", "pep:samples=1,stride=1", Accuracy::SameRunAs("pep:schedule=timer")),
     ("PEP(64,17)", "PEP", "pep:samples=64,stride=17", Accuracy::SameRun),
     ("PEP(256,17)", "PEP", "pep:samples=256,stride=17", Accuracy::SameRun),
     ("PEP(1024,17)", "PEP", "pep:samples=1024,stride=17", Accuracy::SameRun),
-    ("traces of 16 branches, at ticks", "branch traces", "btb:backend=burst,depth=16", Accuracy::Traces),
+    ("traces of 4 branches", "branch traces", "", Accuracy::Traces(0)),
+    ("traces of 16 branches", "branch traces", "", Accuracy::Traces(1)),
     ("BLPP, arrays", "BLPP", "blpp:storage=array", Accuracy::Exact),
     ("BLPP, hash tables", "BLPP", "blpp:storage=hash", Accuracy::Exact),
     ("k-BLPP, k=2", "k-BLPP", "kblpp:k=2", Accuracy::Exact),
@@ -42,12 +43,6 @@ const PATHS: [(&str, &str, &str, Accuracy); 14] = [
     ("windows of k=3", "k-BLPP", "kroy:k=3", Accuracy::Exact),
     ("windows of k=4", "k-BLPP", "kroy:k=4", Accuracy::Exact),
 ];
-
-/// What `overhead` is told. Traces are of the code of the optimizing tier alone.
-fn flags(profiler: &str, accuracy: &Accuracy) -> String {
-    let tier = if matches!(accuracy, Accuracy::Traces) { "--tier o2 " } else { "" };
-    format!("{tier}--profile {profiler}")
-}
 
 /// Those of figure 6 of which the accuracy of sampled paths and of traces is measured as well.
 fn programs(plan: &Plan) -> Vec<&'static str> {
@@ -89,8 +84,10 @@ fn plane(id: &str, title: &str, caption: String, points: Vec<Point>) -> Option<F
 fn of_paths(plan: &Plan, results: &Results<'_>) -> Option<Figure> {
     let names = programs(plan);
     let one = |(name, group, profiler, accuracy): &(&str, &str, &str, Accuracy)| {
-        let flags = flags(profiler, accuracy);
-        let costs = Costs::of(results, &names, |program| cell(plan, program, &flags));
+        let costs = Costs::of(results, &names, |program| match accuracy {
+            Accuracy::Traces(at) => pmu::traced_cost(plan, program, pmu::TRACES[*at]),
+            _ => cell(plan, program, &format!("--profile {profiler}")),
+        });
         let sampled = |profiler: &str| {
             average(&names, |program| {
                 results.number(&accuracies::paths(plan, program, profiler), "paths.branch.accuracy")
@@ -100,8 +97,9 @@ fn of_paths(plan: &Plan, results: &Results<'_>) -> Option<Figure> {
             Accuracy::Exact => 1.0,
             Accuracy::SameRun => sampled(profiler)?,
             Accuracy::SameRunAs(other) => sampled(other)?,
-            Accuracy::Traces => average(&names, |program| {
-                results.number(&pmu::traced_accuracy(program), "traces.branch.accuracy")
+            Accuracy::Traces(at) => average(&names, |program| {
+                let cell = pmu::traced_accuracy(program, pmu::TRACES[*at]);
+                results.number(&cell, "traces.branch.accuracy")
             })?,
         };
         dot(name, group, &costs, 100.0 * share)
@@ -153,7 +151,10 @@ mod tests {
                     Accuracy::Exact => {}
                     Accuracy::SameRun => has(name, accuracies::paths(&plan, program, profiler)),
                     Accuracy::SameRunAs(other) => has(name, accuracies::paths(&plan, program, other)),
-                    Accuracy::Traces => has(name, pmu::traced_accuracy(program)),
+                    Accuracy::Traces(at) => {
+                        has(name, pmu::traced_accuracy(program, pmu::TRACES[*at]));
+                        has(name, pmu::traced_cost(&plan, program, pmu::TRACES[*at]));
+                    }
                 }
             }
         }

@@ -28,6 +28,10 @@ pub const STEADY: &[&str] = &[
     "rules",
 ];
 
+/// Applications, much larger than these, for full runs: a market of orders, a database, a transformer of documents, an interpreter of Scheme, a simulated
+/// processor, a compressor.
+pub const LARGE: &[&str] = &["market", "sqldb", "xslt", "scheme", "machine", "lzw"];
+
 /// Of them, for little time, those that differ most: few methods and many, with objects and without, and short samples.
 pub const QUICK: &[&str] = &["richards", "json", "list", "storage", "queens", "mandelbrot"];
 

@@ -113,14 +113,16 @@ fn flatten(name: &str, value: &Value, outcome: &mut Outcome) {
     }
 }
 
-/// The digest of the machine code is kept as two numbers: one of 64 bits would not be exact.
+/// Digests, of machine code and of the numbers of paths, are kept as two numbers each: one of 64 bits would not be exact.
 fn statistics(value: &Value) -> Result<Outcome, String> {
     let mut outcome = Outcome::default();
     flatten("", value, &mut outcome);
-    let digest = value["code_digest"].as_str().and_then(|text| u64::from_str_radix(text, 16).ok());
-    if let Some(digest) = digest {
-        let halves = [("code_digest.high", digest >> 32), ("code_digest.low", digest & 0xffff_ffff)];
-        outcome.numbers.extend(halves.map(|(name, half)| (name.to_string(), half as f64)));
+    for name in ["code_digest", "path_digest"] {
+        let digest = value[name].as_str().and_then(|text| u64::from_str_radix(text, 16).ok());
+        if let Some(digest) = digest {
+            let halves = [("high", digest >> 32), ("low", digest & 0xffff_ffff)];
+            outcome.numbers.extend(halves.map(|(part, half)| (format!("{name}.{part}"), half as f64)));
+        }
     }
     Ok(outcome)
 }

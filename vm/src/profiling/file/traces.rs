@@ -32,6 +32,9 @@ pub struct TraceRecords {
     pub discarded: BTreeMap<String, u64>,
     /// Different traces that cross so many calls and returns.
     pub crossings: BTreeMap<u32, u64>,
+    /// Samples of them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub crossing_samples: BTreeMap<u32, u64>,
     /// Instructions of all different partial paths, as recorded.
     pub initial_length: u64,
     /// The same after they were extended to the next point of uncertainty.
@@ -202,6 +205,7 @@ impl Writer<'_> {
             repaired: statistics.repaired,
             discarded: discarded(statistics),
             crossings: statistics.crossings.clone(),
+            crossing_samples: statistics.crossing_samples.clone(),
             initial_length: statistics.initial_length,
             extended_length: statistics.extended_length,
             lengths: found.lengths,

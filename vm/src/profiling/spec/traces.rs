@@ -47,12 +47,12 @@ impl BtbOptions {
     pub fn estimate(&self) -> EstimateOptions {
         let weighting = Weighting {
             first: match self.weights {
-                Weights::Equal | Weights::Em => FirstGuess::Equal,
+                Weights::Equal | Weights::Em | Weights::Unique => FirstGuess::Equal,
                 Weights::Prior | Weights::PriorEm => FirstGuess::EdgeProfile,
             },
             em: matches!(self.weights, Weights::Em | Weights::PriorEm).then(Em::default),
             cold: (self.cold > 0).then(|| ColdEdges { fraction: f64::from(self.cold) / 100.0 }),
-            most_matches: None,
+            most_matches: (self.weights == Weights::Unique).then_some(1),
         };
         EstimateOptions { regions: self.regions(), weighting }
     }
@@ -89,6 +89,8 @@ pub enum Weights {
     Prior,
     /// Both, the edge profile first.
     PriorEm,
+    /// Only among partial paths that one full path contains: what may be of several is no evidence.
+    Unique,
 }
 
 /// Branches in a trace: those of a recent processor.
@@ -116,6 +118,7 @@ const WEIGHTS: &[(&str, Weights)] = &[
     ("equal", Weights::Equal),
     ("prior", Weights::Prior),
     ("prior-em", Weights::PriorEm),
+    ("unique", Weights::Unique),
 ];
 
 /// The words for what calls do to a path, and whether regions span those that are hot.

@@ -1,13 +1,14 @@
 //! Bond and McKinley 2005, figure 6: execution overhead of PEP.
 
 use super::pep;
-use crate::catalogue::overheads::{Costs, bars, categories, cell, compiling, in_a_line, paper_mean};
+use crate::catalogue::overheads::{Costs, bars, categories, cell, compiling, in_a_line, noise, paper_mean};
+use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings, programs};
 use crate::cell::Cell;
 use crate::papers;
 use crate::plan::Plan;
-use crate::report::model::Unit;
-use crate::results::Results;
+use crate::report::model::{self, Figure, Measured, Unit};
+use crate::results::{Results, above_one, exactly};
 use crate::verdict::{Bound, shown};
 
 pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
@@ -26,7 +27,11 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     ],
     cells: |plan| {
         let names = programs(plan);
-        configurations(plan).iter().flat_map(|of| names.iter().map(|name| of.cell(plan, name))).collect()
+        let large = large(plan);
+        let of_large = large.iter().flat_map(|name| [0, 1].map(|at| configurations()[at].cell(plan, name)));
+        let each = configurations();
+        let each = each.iter().flat_map(|of| names.iter().map(|name| of.cell(plan, name)));
+        each.chain(of_large).collect()
     },
     conclude,
 };
@@ -34,6 +39,11 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
 /// The programs of figures 6 and 7.
 pub(super) fn programs(plan: &Plan) -> Vec<&'static str> {
     plan.programs(programs::QUICK, programs::CLASSIC)
+}
+
+/// Large programs, of a full run: with PEP(64,17) and the register alone.
+pub(super) fn large(plan: &Plan) -> Vec<&'static str> {
+    plan.programs(&[], programs::LARGE)
 }
 
 /// A group of bars.
@@ -69,26 +79,26 @@ pub(super) fn instrumentation() -> Configuration {
     }
 }
 
-fn configurations(plan: &Plan) -> Vec<Configuration> {
+/// The one that decides, the register alone, and the others in the order of their samples.
+fn configurations() -> Vec<Configuration> {
     let mut all = vec![sampling(64, 17), instrumentation()];
-    all.extend(
-        plan.pick(vec![(1024, 17)], vec![(1, 1), (256, 17), (1024, 17)])
-            .iter()
-            .map(|of| sampling(of.0, of.1)),
-    );
+    all.extend([(1, 1), (256, 17), (1024, 17)].map(|of| sampling(of.0, of.1)));
     all
 }
 
 fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let names = programs(plan);
-    let all: Vec<(Configuration, Costs)> = configurations(plan)
+    let all: Vec<(Configuration, Costs)> = configurations()
         .into_iter()
         .map(|of| {
             let costs = Costs::of(results, &names, |name| of.cell(plan, name));
             (of, costs)
         })
         .collect();
-    let (costs, only) = (&all[0].1, &all[1].1);
+    let everything: Vec<&str> = names.iter().copied().chain(large(plan)).collect();
+    // What is compared with the paper is of all programs, what configurations are to each other of those that have all of them.
+    let of_all = [0, 1].map(|at| Costs::of(results, &everything, |name| all[at].0.cell(plan, name)));
+    let (costs, only) = (&of_all[0], &of_all[1]);
     let paper = |key: &str| papers::number(&format!("pep.fig6.{key}"));
     let (average, most) = (paper("pep_64_17.avg"), paper("pep_64_17.max"));
     found.checks.cost(
@@ -117,25 +127,36 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
             format!("{name}, {}", shown(measured.value, Unit::Percent))
         }),
     );
-    let ordered = all.iter().all(|(_, costs)| costs.mean.is_some()).then(|| {
-        let band = costs.band().unwrap_or_default().max(only.band().unwrap_or_default());
-        let means: Vec<f64> = std::iter::once(only)
-            .chain([costs])
-            .chain(all[2..].iter().map(|of| &of.1))
-            .filter_map(|of| Some(of.mean?.value))
-            .collect();
-        // (1,1) comes before (64,17), but that it costs less is not to be seen.
-        let last = means.len() - 1;
-        means[0] <= means[1] + band && means[1] <= means[last] + band
+    // By what they sample: the register alone, (1,1), (64,17), (256,17), (1024,17).
+    let by_samples: Option<Vec<Measured>> = [1, 2, 0, 3, 4].iter().map(|&at| all[at].1.mean).collect();
+    let ordered = by_samples.map(|means| {
+        let keeps = |of: &[Measured]| of[0].value <= of[1].value + noise(&of[0], &of[1]);
+        // That 16 times as many samples cost more is to be seen.
+        means.windows(2).all(keeps) && means[2].value < means[4].value
     });
     found.checks.shape(
         "more samples cost more",
-        "instrumentation only, PEP(64,17), higher rates",
-        "in this order, but for noise",
+        "instrumentation only and PEP(1,1) alike, PEP(64,17), then (256,17), (1024,17)",
+        "none costs more than the next but for noise, and PEP(64,17) less than PEP(1024,17)",
         ordered,
-        in_a_line(all.iter().map(|(of, costs)| (&*of.name, costs.mean)), "-"),
+        in_a_line([1, 2, 0, 3, 4].iter().map(|&at| (&*all[at].0.name, all[at].1.mean)), "-"),
     );
     found.checks.told("the same machine twice", "not measured", costs.again_mean);
+    if everything.len() > names.len() {
+        let groups = categories(&everything);
+        let both = [("PEP(64,17)", costs), ("instrumentation only", only)];
+        let mut series: Vec<_> = both.map(|(name, of)| of.series(name, &groups)).into();
+        series.push(paper_mean(&groups, "paper, PEP(64,17)", average));
+        let caption = "The same with large programs, of two configurations.";
+        found.figures.push(bars(
+            "large",
+            "Execution overhead, large programs",
+            caption,
+            Unit::Percent,
+            groups,
+            series,
+        ));
+    }
     let groups = categories(&names);
     let mut series: Vec<_> = all.iter().map(|(of, costs)| costs.series(&of.name, &groups)).collect();
     series.push(paper_mean(&groups, "paper, PEP(64,17)", average));
@@ -148,4 +169,46 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         groups,
         series,
     ));
+    found.figures.extend(beside(plan, results));
+}
+
+/// The paper's statistic beside ours, and how often something happens.
+fn beside(plan: &Plan, results: &Results<'_>) -> Option<Figure> {
+    let names = programs(plan);
+    let usual = sampling(64, 17);
+    let rows = names.iter().zip(1..).map(|(name, stream)| {
+        let cell = usual.cell(plan, name);
+        let [ours, again] = ["overhead", "again"].map(|what| results.ratio(&cell, what, stream));
+        let outcome = results.outcome(&cell)?;
+        let times = |arm: &str| outcome.samples.get(&format!("{arm}.cpu_ns"));
+        let least = |arm: &str| times(arm)?.iter().copied().min_by(f64::total_cmp);
+        let seconds = times("profiled")?.iter().sum::<f64>() / 1e9;
+        let rate = |what: &str| Some(outcome.numbers.get(&format!("profiled.{what}"))? / seconds);
+        let percent = |ratio: f64| exactly(100.0 * (ratio - 1.0), Unit::Percent);
+        Some(vec![
+            text(name),
+            model::Cell::Number(above_one(ours?.interval())),
+            model::Cell::Number(percent(least("profiled")? / least("base")?)),
+            model::Cell::Number(above_one(again?.interval())),
+            entry(rate("ticks"), Unit::Count),
+            entry(rate("yieldpoints_taken"), Unit::Count),
+            entry(rate("path_samples"), Unit::Count),
+        ])
+    });
+    let rows: Option<Vec<_>> = rows.collect();
+    Some(table(
+        "statistics",
+        "PEP(64,17) by two statistics, and what it does in a second",
+        "The mean ratio of turns with its interval; the fastest turn with PEP over the fastest without, as the paper has it of ten runs; the same machine twice (A/A). Ticks, yieldpoints that were taken and samples, in a second of processor time.",
+        &[
+            "program",
+            "mean of pairs",
+            "fastest over fastest",
+            "A/A",
+            "ticks/s",
+            "yieldpoints taken/s",
+            "samples/s",
+        ],
+        rows?,
+    ))
 }

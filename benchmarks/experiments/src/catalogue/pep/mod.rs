@@ -55,6 +55,9 @@ pub(super) const EXPERIMENTS: &[&Experiment] = &[
     &fig11::EXPERIMENT,
 ];
 
+/// The profiler that the paper recommends.
+pub(super) const USUAL: &str = accuracy::USUAL;
+
 /// PEP as it is called in the paper: samples for each tick, and the stride.
 pub(super) fn pep(samples: u32, stride: u32) -> String {
     format!("pep:samples={samples},stride={stride}")

@@ -4,7 +4,7 @@ use super::{fig6, sec5_1};
 use crate::catalogue::accuracies::{self, paths};
 use crate::catalogue::osp::tab5;
 use crate::catalogue::overheads::{Costs, cell as cost, in_a_line};
-use crate::catalogue::pmu::traces;
+use crate::catalogue::pmu;
 use crate::catalogue::tables::{table, text};
 use crate::catalogue::{Experiment, Findings};
 use crate::cell::Cell;
@@ -32,11 +32,8 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
 
 const PEP: &str = "pep:samples=64,stride=17";
 const KBLPP: &str = "--profile kblpp:k=4";
-const TRACES: &str = "--tier o2 --profile btb:backend=burst,depth=16";
 const BURSTS: &str = "--tier o2 --profile osp:skip=burst";
 const VERSIONS: &str = "--tier o2 --profile osp:skip=versions";
-/// Traces of four branches, and of sixteen.
-const DEPTHS: [&str; 2] = ["btb:depth=4,weights=em,exact=yes", "btb:depth=16,weights=em,exact=yes"];
 
 /// Those that all these experiments measure.
 fn programs(plan: &Plan) -> Vec<&'static str> {
@@ -46,7 +43,7 @@ fn programs(plan: &Plan) -> Vec<&'static str> {
 
 fn flags() -> Vec<&'static str> {
     let exact = sec5_1::ALL.iter().map(|of| of.1);
-    exact.chain([KBLPP, TRACES, BURSTS, VERSIONS]).collect()
+    exact.chain([KBLPP, BURSTS, VERSIONS]).collect()
 }
 
 /// Accuracy of sampled subpaths, as the experiment about the paper's table 5 measures it.
@@ -60,7 +57,8 @@ fn cells(plan: &Plan) -> Vec<Cell> {
     for name in &names {
         all.extend(flags().into_iter().map(|flags| cost(plan, name, flags)));
         all.push(paths(plan, name, PEP));
-        all.extend(DEPTHS.map(|of| traces::accuracy(name, of)));
+        all.extend(pmu::TRACES.map(|of| pmu::traced_cost(plan, name, of)));
+        all.extend(pmu::TRACES.map(|of| pmu::traced_accuracy(name, of)));
     }
     all.extend(fig6::programs(plan).iter().map(|name| fig6::sampling(64, 17).cell(plan, name)));
     all.push(subpaths());
@@ -89,11 +87,12 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         mean(&each?).map(|share| exactly(100.0 * share, Unit::Percent))
     };
     let by_pep = |score: &str| average(&|name| results.number(&paths(plan, name, PEP), score));
-    let by_traces = |profiler: &str| {
-        average(&|name| results.number(&traces::accuracy(name, profiler), "traces.count.accuracy"))
-    };
+    let by_traces =
+        |of| average(&|name| results.number(&pmu::traced_accuracy(name, of), "traces.count.accuracy"));
+    let of_traces =
+        pmu::TRACES.map(|of| Costs::of(results, &names, |name| pmu::traced_cost(plan, name, of)).mean);
     let (branch_flow, count_flow) = (by_pep("paths.branch.accuracy"), by_pep("paths.count.accuracy"));
-    let [four, sixteen] = DEPTHS.map(by_traces);
+    let [four, sixteen] = pmu::TRACES.map(by_traces);
     let [edges, arrays, hashed] = sec5_1::ALL.map(|of| overhead(of.1));
 
     let related = |key: &str| papers::number(&format!("pep.related.{key}"));
@@ -180,11 +179,11 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         built(
             "branch traces, 4 branches",
             "paths, count flow",
-            None,
+            of_traces[0],
             four,
             [shye(), percent(related("shye.accuracy"))],
         ),
-        built("branch traces, 16 branches", "paths, count flow", overhead(TRACES), sixteen, [none(), none()]),
+        built("branch traces, 16 branches", "paths, count flow", of_traces[1], sixteen, [none(), none()]),
         built(
             "subpaths (OSP), bursts at ticks",
             "ten hottest of FFT found, one sample in 1000 blocks",

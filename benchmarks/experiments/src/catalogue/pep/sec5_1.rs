@@ -59,10 +59,10 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     found.checks.shape(
         "paths cost more than edges, and these more than PEP",
         "92 %, 10 % and 1.2 %",
-        "in this order",
+        "hash tables at least twice edges, and these at least twice PEP",
         match means {
             [Some(pep), Some(edges), Some(_), Some(hashed)] => {
-                Some(pep < hashed && edges < hashed && pep <= edges)
+                Some(hashed >= 2.0 * edges && edges > 0.0 && edges >= 2.0 * pep)
             }
             _ => None,
         },

@@ -7,6 +7,7 @@ mod fig4;
 mod fig5;
 mod fig6;
 mod headline;
+mod periods;
 mod sec3_2;
 mod sec4_6;
 mod tab2;
@@ -17,6 +18,7 @@ pub(super) mod traces;
 use super::{Experiment, Paper};
 use crate::cell::Cell;
 use crate::plan::Plan;
+use periods::{HEADLINE, Traces};
 
 pub(super) const PAPER: Paper = Paper {
     id: "pmu",
@@ -45,7 +47,15 @@ pub(super) fn traced(plan: &Plan) -> Vec<&'static str> {
     fig6::programs(plan)
 }
 
-/// How accurate such traces are.
-pub(super) fn traced_accuracy(program: &str) -> Cell {
-    headline::accuracy(program)
+/// The paper's traces, and the longer ones of a processor of today.
+pub(super) const TRACES: [Traces; 2] = [periods::PAPER, periods::STRETCH];
+
+/// How accurate such traces of compiled code are.
+pub(super) fn traced_accuracy(program: &str, traces: Traces) -> Cell {
+    periods::burst(program, traces, HEADLINE)
+}
+
+/// What they cost.
+pub(super) fn traced_cost(plan: &Plan, program: &str, traces: Traces) -> Cell {
+    periods::cost(plan, program, traces, HEADLINE)
 }

@@ -59,7 +59,7 @@ const TICKS: [(&str, u32); 18] = [
 /// Of those that call much and of those that are loops, for little time.
 const QUICK: &[&str] = &["richards", "json", "list", "mandelbrot"];
 
-fn names(plan: &Plan) -> Vec<&'static str> {
+pub(super) fn names(plan: &Plan) -> Vec<&'static str> {
     plan.programs(QUICK, programs::CLASSIC)
 }
 
@@ -82,6 +82,11 @@ fn cell(program: &str, code: Code) -> Cell {
         }
         Code::Bytes => traces::statistics(program, size, "btb:depth=4,period=997,calls=split"),
     }
+}
+
+/// The traces of the machine code of a program.
+pub(super) fn machine(program: &str) -> Cell {
+    cell(program, Code::Machine)
 }
 
 /// Columns: what they are, in the paper's order.

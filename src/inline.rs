@@ -16,10 +16,11 @@ use std::sync::Arc;
 pub struct InlineArguments {
     /// Who chooses which calls are inlined at O2: frequency (how often a call runs in the compiled method), static[:words=35] (by
     /// size alone), or by the call graph old[:base=20,max=120,hot=1%], new[:base=35,max=180,control=2%,guard=40%,trusted=1],
-    /// j9[:base=23,max=75,control=0.3%,cold=0.03%,guard=60%]
+    /// j9[:base=23,max=75,control=0.3%,cold=0.03%,guard=60%], or j9-plain[:base=23,max=75,control=0.3%,cold=0.03%] (J9's as in the
+    /// paper, without what was added to it here)
     #[arg(long, value_name = "POLICY", default_value = "frequency", help_heading = "Execution")]
     pub inline: Chooser,
-    /// The call graph for --inline old, new or j9: one-time (what the interpreter counted), cbs (what it samples; adds
+    /// The call graph for --inline old, new, j9 or j9-plain: one-time (what the interpreter counted), cbs (what it samples; adds
     /// --profile cbs), pep (the same with inlined calls credited by the paths that PEP samples; adds --profile pep, too), exact=FILE (of
     /// --profile calls --profile-out), cbs=FILE, pep=FILE, flipped or flipped=FILE (the worst), none
     #[arg(long, value_name = "PROFILE", default_value = "one-time", help_heading = "Execution")]
@@ -168,7 +169,11 @@ impl FromStr for Chooser {
                 cold: given.share("cold", Policy::J9_COLD)?,
                 guard: given.share("guard", Policy::J9_GUARD)?,
             }),
-            _ => return Err("the policies are frequency, static, old, new and j9".into()),
+            "j9-plain" => InlineBy::Calls(Policy::J9Plain {
+                limits: given.limits(Policy::J9_LIMITS, true)?,
+                cold: given.share("cold", Policy::J9_COLD)?,
+            }),
+            _ => return Err("the policies are frequency, static, old, new, j9 and j9-plain".into()),
         };
         given.end()?;
         Ok(Chooser(by))
@@ -193,6 +198,11 @@ impl fmt::Display for Chooser {
                 let control = percent(limits.control_point);
                 let (base, max, cold, guard) = (limits.base, limits.maximum, percent(cold), percent(guard));
                 write!(f, "j9:base={base},max={max},control={control},cold={cold},guard={guard}")
+            }
+            InlineBy::Calls(Policy::J9Plain { limits, cold }) => {
+                let control = percent(limits.control_point);
+                let (base, max, cold) = (limits.base, limits.maximum, percent(cold));
+                write!(f, "j9-plain:base={base},max={max},control={control},cold={cold}")
             }
         }
     }
@@ -280,7 +290,7 @@ impl InlineArguments {
     pub fn open(&self) -> Result<InlineOptions, Stop> {
         if !matches!(self.inline.0, InlineBy::Calls(_)) && self.inline_profile != GraphSource::default() {
             return Err(Stop::usage(format_args!(
-                "--inline-profile {} is for --inline old, new and j9: --inline {} asks no call graph",
+                "--inline-profile {} is for --inline old, new, j9 and j9-plain: --inline {} asks no call graph",
                 self.inline_profile, self.inline
             )));
         }
@@ -312,14 +322,25 @@ mod tests {
             "old:base=20,max=120,hot=1%",
             "new:base=10,max=90,control=1.5%,guard=40%,trusted=3",
             "j9:base=60,max=120,control=2%,cold=0.02%,guard=50%",
+            "j9-plain:base=60,max=120,control=2%,cold=0.02%",
         ] {
             assert_eq!(text.parse::<Chooser>().map(|by| by.to_string()), Ok(text.to_string()));
         }
         assert_eq!("new".parse(), Ok(Chooser(InlineBy::Calls(Policy::NEW))));
         assert_eq!("old".parse(), Ok(Chooser(InlineBy::Calls(Policy::OLD))));
         assert_eq!("j9".parse(), Ok(Chooser(InlineBy::Calls(Policy::J9))));
+        assert_eq!("j9-plain".parse(), Ok(Chooser(InlineBy::Calls(Policy::J9_PLAIN))));
         assert_eq!("new:".parse(), Ok(Chooser(InlineBy::Calls(Policy::NEW))));
-        for text in ["", "hot", "new:base", "new:hot=1%", "old:base=120", "static:words=-1", "j9:cold=2"] {
+        for text in [
+            "",
+            "hot",
+            "new:base",
+            "new:hot=1%",
+            "old:base=120",
+            "static:words=-1",
+            "j9:cold=2",
+            "j9-plain:guard=60%",
+        ] {
             let read = text.parse::<Chooser>();
             assert!(read.is_err(), "{text}: {read:?}");
         }

@@ -566,6 +566,7 @@ impl MachineArguments {
             replayed: None,
             continuous: self.continuous,
             digests: self.sync_compile || self.learned.wants_digests(),
+            explains: false,
             yieldpoints: !self.no_yieldpoints,
             osr_every_backedge: self.osr_every_backedge,
             deopt_every: self.deopt_every.map(NonZeroU32::get),

@@ -273,6 +273,7 @@ impl Jit {
         compiled.instantiates = made.collect::<BTreeSet<_>>().into_iter().collect();
         compiled.uninstantiated = notes.uninstantiated.into_iter().collect();
         compiled.decisions = notes.inlining;
+        compiled.decisions.extend(notes.absent);
         if self.model.watched {
             compiled.biases = biases(&region);
             compiled.site_biases = instrument::receivers::biases(&region, &self.program);

@@ -1,5 +1,5 @@
 //! What finished regions tell of the receivers of their calls: the files in `tests/receivers`. Section `told` has a line for each part of
-//! a path that tells what a call reaches, and for each call what its code was made for.
+//! a path that tells what a call reaches (of a block, on which side of the yieldpoint at which paths end there), and for each call what its code was made for.
 
 mod support;
 
@@ -8,6 +8,7 @@ use holloway_jit::instrument::receivers::{biases, outcomes};
 use holloway_jit::ir;
 use holloway_profilers::MethodId;
 use holloway_profilers::calls::CallSite;
+use holloway_profilers::paths::Side;
 use holloway_vm::profiling::Through;
 use support::{Sections, check_files, lines, program};
 
@@ -28,7 +29,8 @@ fn told(sections: &Sections) -> Result<String, String> {
     let mut text = String::new();
     for outcome in outcomes(&region, &program) {
         let through = match outcome.through {
-            Through::Block(block, _) => format!("b{}", block.0),
+            Through::Block(block, Side::Before) => format!("b{} before the yieldpoint", block.0),
+            Through::Block(block, Side::Behind) => format!("b{} behind the yieldpoint", block.0),
             Through::Edge(edge) => {
                 format!("b{} {}", edge.from.0, if edge.arm.0 == 0 { "then" } else { "else" })
             }

@@ -352,6 +352,39 @@ fn what_has_to_do_with_objects_is_inlined_where_much_happens() {
     }
 }
 
+/// J9's policy as in the paper against the rule as it is written there: a cold site is not inlined, and the weight that is required grows
+/// linearly with the size. What was added to it here changes nothing.
+#[test]
+fn j9_as_in_the_paper() {
+    let mut random = SmallRng::seed_from_u64(9);
+    let mut differs = 0;
+    for _ in 0..20_000 {
+        let total = 1_000_000;
+        let site_weight = random.random_range(0..6_000);
+        let weight = random.random_range(0..=site_weight);
+        let (size, is_static) = (random.random_range(0..100), random.random_bool(0.5));
+        let plain = candidate(weight, site_weight, total, size, is_static);
+        // 0.03 % of a million are 300 calls; from 23 to 75 words, the requirement goes from 0 to 0.3 %.
+        let required = (f64::from(size) - 23.0) / 52.0 * 3000.0;
+        let (is_cold, is_heavy) =
+            (weight == 0 || site_weight < 300, weight >= 300 && weight as f64 >= required);
+        let expected = !is_cold && is_heavy && size <= 75;
+        let decision = Policy::J9_PLAIN.decide(&plain);
+        assert_eq!(decision.is_inlined(), expected, "{decision}");
+        let more = random.random_range(0..total);
+        for beside in [
+            Candidate { inside: more, ..plain },
+            Candidate { makes: more, ..plain },
+            Candidate { given: more, ..plain },
+            Candidate { has_few: true, ..plain },
+        ] {
+            assert_eq!(Policy::J9_PLAIN.decide(&beside).reason, decision.reason, "{beside:?}");
+            differs += usize::from(Policy::J9.decide(&beside).is_inlined() != expected);
+        }
+    }
+    assert!(differs > 1000, "{differs}");
+}
+
 /// What each policy does, with the reason that it prints.
 #[test]
 fn decisions_have_reasons() {

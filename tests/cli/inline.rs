@@ -126,7 +126,12 @@ fn policies_decide_by_the_call_graph_and_say_why() {
     assert!(line(&by("j9:cold=99%", &exact), "Shape.area").contains("less than 99 % of all weight"));
     // With a larger base the method is part of its caller, where nothing has been seen at all.
     assert!(line(&by("new:base=20", "none"), "Shape.area").contains("no samples of this one"));
-    assert!(line(&by("new", "none"), "Shape.area").contains("receivers not known"));
+    assert!(line(&by("new", "none"), "Shape.area").contains("no samples of this one"));
+    // J9's policy wants 60 % of the site for a test where so many are possible; that is not in the paper.
+    assert!(line(&by("j9", &exact), "Shape.area").contains("no more than 60 % of the samples of its site"));
+    let plain = by("j9-plain", &exact);
+    assert!(line(&plain, "Square.area if").contains("Line.area if"), "{plain}");
+    assert!(line(&by("j9-plain:cold=99%", &exact), "Shape.area").contains("less than 99 % of all weight"));
     assert!(line(&explain(&["--inline", "static"]), "Shape.area").contains("not inlined"));
     // Flipped, the seldom calls are those that seem frequent.
     let flipped = by("new", &format!("flipped={profile}"));
@@ -161,6 +166,12 @@ fn what_is_given_an_object_is_inlined_however_seldom_it_is_called() {
         "{whole}"
     );
     assert!(line(whole, "digits").contains("not inlined"), "{whole}");
+    // In the paper a cold call is not inlined, whatever it is given.
+    let plain = ["--sync-compile", "--inline", "j9-plain", "--inline-profile", &format!("exact={profile}")];
+    let explained = holloway(&[&["explain", "work", &*program], &plain[..]].concat());
+    let whole = explained.out.split("work: o2").nth(1).expect(&explained.out);
+    let site = line(whole, "Stack.move");
+    assert!(site.contains("not inlined") && site.contains("less than 0.03 % of all weight"), "{whole}");
     // 400,000 stacks have 24 bytes each at least, but hardly one is made in the end.
     let run = holloway(&[&["run", "--stats=json", &*program], &flags[..]].concat());
     assert_eq!((run.code, &*run.out), (Some(0), output), "{}", run.err);
@@ -174,7 +185,7 @@ fn what_is_given_an_object_is_inlined_however_seldom_it_is_called() {
 fn programs_do_the_same_whoever_chooses() {
     let (program, profile) = measured("inline-runs");
     let (exact, flipped) = (format!("exact={profile}"), format!("flipped={profile}"));
-    for policy in ["static:words=10", "old", "new", "j9"] {
+    for policy in ["static:words=10", "old", "new", "j9", "j9-plain"] {
         let sources: &[&str] = if policy.starts_with("static") {
             &["one-time"]
         } else {
@@ -249,7 +260,10 @@ fn what_makes_no_sense_is_refused() {
     let (exact, pep) = (format!("exact={profile}"), format!("pep={profile}"));
     let other = file(&folder("inline-other"), "other.hol", "fn main() { println(\"other\") }\n");
     for (flags, message) in [
-        (&["run", &*program, "--inline", "best"][..], "the policies are frequency, static, old, new and j9"),
+        (
+            &["run", &*program, "--inline", "best"][..],
+            "the policies are frequency, static, old, new, j9 and j9-plain",
+        ),
         (&["run", &program, "--inline", "new:hot=1%"], "new has no parameter `hot`"),
         (&["run", &program, "--inline", "old:base=200"], "maximum cannot be 120"),
         (&["run", &program, "--inline-profile", &exact], "--inline frequency asks no call graph"),
@@ -279,4 +293,92 @@ fn what_makes_no_sense_is_refused() {
             seen.err
         );
     }
+}
+
+/// Calls of a method with several possible targets: one that is hardly ever made, and one that never is.
+const RARE: &str = "\
+interface Shape { fn area(n: Int) -> Int }
+class Square : Shape { fn area(n: Int) -> Int { n * n } }
+class Circle : Shape { fn area(n: Int) -> Int { 3 * n * n + 1 } }
+class Line : Shape { fn area(n: Int) -> Int { 0 } }
+
+fn work(shapes: List<Shape>, n: Int) -> Int {
+    var sum = 0
+    for i in 0..n {
+        if i % 20011 == 7 { sum += shapes.get(i % 3).area(i) }
+        if i % 20011 == 20013 { sum += shapes.get(0).area(2) }
+        sum = (sum + i) % 1000003
+    }
+    sum
+}
+
+fn main() {
+    let shapes = List<Shape>()
+    shapes.add(Square())
+    shapes.add(Circle())
+    shapes.add(Line())
+    var sum = 0
+    for i in 0..20 { sum += work(shapes, 40000) }
+    println(sum.toString())
+}
+";
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn policies_are_asked_about_calls_that_hardly_run() {
+    let folder = folder("inline-rare");
+    let program = file(&folder, "program.hol", RARE);
+    let explain = |policy: &str| {
+        let seen = holloway(&["explain", "work", &program, "--sync-compile", "--inline", policy]);
+        assert_eq!(seen.code, Some(0), "{policy}: {}", seen.err);
+        seen.out.split("work: o2").nth(1).expect(&seen.out).to_string()
+    };
+    for policy in ["frequency", "old", "new", "j9", "j9-plain"] {
+        let whole = explain(policy);
+        let sites: Vec<&str> = whole.lines().filter(|line| line.contains(".area")).collect();
+        assert_eq!(sites.len(), 2, "{policy}: {whole}");
+        assert!(sites[1].contains("no code") && sites[1].contains("never taken"), "{policy}: {whole}");
+        // By frequency, what is cold is not looked at; a policy says how much of all calls it is.
+        let asked = sites[0].contains("% of all calls");
+        assert_eq!(asked, policy != "frequency", "{policy}: {whole}");
+    }
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn of_every_method_it_is_said_why_it_is_compiled_or_not() {
+    let (program, _) = measured("inline-methods");
+    let seen = holloway(&["explain", "*", &program, "--sync-compile", "--timer", "virtual:100"]);
+    assert_eq!(seen.code, Some(0), "{}", seen.err);
+    let methods: Vec<&str> = seen.out.split("\n\n").collect();
+    assert!(methods.len() > 10, "{}", seen.out);
+    let reasons = [
+        "compiled because ",
+        "never thought about",
+        "it waits, as no level pays yet",
+        "thrown away",
+        "it stays interpreted",
+    ];
+    for method in &methods {
+        assert!(reasons.iter().any(|reason| method.contains(reason)), "{method}");
+    }
+    let of = |name: &str| {
+        *methods.iter().find(|of| of.starts_with(name)).unwrap_or_else(|| panic!("{name}: {}", seen.out))
+    };
+    assert!(of("measure: o").contains("us in the interpreter, and with compiling "), "{}", of("measure: o"));
+    assert!(
+        of("main: no code").contains("it was never thought about: that is done at 300 entries"),
+        "{}",
+        seen.out
+    );
+    let forced = holloway(&["explain", "measure", &program, "--tier", "o1"]);
+    assert!(
+        forced
+            .out
+            .contains("compiled because the interpreter entered it once (everything is compiled at o1)"),
+        "{}",
+        forced.out
+    );
+    let full = holloway(&["explain", "measure", &program, "--sync-compile", "--code-cache", "64k"]);
+    assert_eq!(full.code, Some(0), "{}", full.err);
 }

@@ -12,7 +12,7 @@ use crate::classes::ClassTable;
 use crate::compiled::frames::{self, Crossing, Frame, Position};
 use crate::compiled::library::CompiledState;
 use crate::compiled::{
-    BlockOrder, CallSource, CompiledCalls, GivenCalls, Model, TierOptions, TierStatistics,
+    BlockOrder, CallSource, CompiledCalls, Entry, GivenCalls, Model, TierOptions, TierStatistics,
 };
 use crate::context::{Context, control};
 use crate::errors::{self, Failure, StopReason, Trace, UncaughtError};
@@ -358,6 +358,12 @@ impl Vm {
     /// What was decided about the calls of compiled methods, and why: of the code that is entered by now.
     pub fn compiled_calls(&self) -> Vec<CompiledCalls> {
         self.machinery.compiled.calls()
+    }
+
+    /// What was decided last about compiling a method and its loops, if that is kept
+    /// ([`crate::compiled::TierOptions::explains`]).
+    pub fn said_of(&self, function: FunctionId) -> Vec<(Entry, String)> {
+        self.machinery.compiled.said(function)
     }
 
     /// How often the interpreter entered a method.

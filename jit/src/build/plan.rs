@@ -105,6 +105,43 @@ pub fn normal_edges(cfg: &Cfg, block: BlockId) -> impl Iterator<Item = EdgeId> {
     cfg.out_edges(block).filter(|&edge| !matches!(cfg.kind(edge), EdgeKind::Exception(_)))
 }
 
+/// Why a place of a method is not built.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unbuilt {
+    /// No way leads there from where the code is entered, but for exceptions.
+    OffTheWay,
+    /// The ways that lead there were never taken.
+    Untaken,
+    /// A way leads there that is built.
+    Built,
+}
+
+/// For places of a method that is entered at the word `from`, why they are not built, if they are not.
+pub fn unbuilt(
+    program: &Program,
+    profile: &dyn Profile,
+    options: &Options,
+    id: FunctionId,
+    from: u32,
+    places: &[u32],
+) -> Vec<Unbuilt> {
+    let function = &program.functions[id.index()];
+    let cfg = Cfg::of_function(function);
+    let Some(start) = cfg.block_at(from) else { return vec![Unbuilt::OffTheWay; places.len()] };
+    let mut weights = Weights::new(cfg.edge_count());
+    let all = FlowGraph::of(&Part { cfg: &cfg, start, pruned: &weights.pruned });
+    for block in cfg.blocks() {
+        weights.weigh(function, &cfg, profile, options, id, block);
+    }
+    let taken = FlowGraph::of(&Part { cfg: &cfg, start, pruned: &weights.pruned });
+    let why = |&place: &u32| match cfg.block_at(place) {
+        Some(block) if taken.reverse_postorder().contains(&block) => Unbuilt::Built,
+        Some(block) if all.reverse_postorder().contains(&block) => Unbuilt::Untaken,
+        _ => Unbuilt::OffTheWay,
+    };
+    places.iter().map(why).collect()
+}
+
 impl Plan {
     /// The plan for a region that begins with the block at `from`.
     pub fn of(

@@ -47,6 +47,8 @@ pub struct Notes {
     pub uninstantiated: BTreeSet<ClassId>,
     /// What was decided about calls.
     pub inlining: Vec<CallDecision>,
+    /// Calls of the program for which there is no code.
+    pub absent: Vec<CallDecision>,
 }
 
 /// A pass.

@@ -46,6 +46,7 @@ impl TextProfile {
             ("inline", ["old"]) => self.by = InlineBy::Calls(Policy::OLD),
             ("inline", ["new"]) => self.by = InlineBy::Calls(Policy::NEW),
             ("inline", ["j9"]) => self.by = InlineBy::Calls(Policy::J9),
+            ("inline", ["j9-plain"]) => self.by = InlineBy::Calls(Policy::J9_PLAIN),
             ("test", ["method"]) => self.test = GuardTest::Method,
             ("fallback", ["call"]) => self.fallback = Fallback::Call,
             ("fallback", ["leave"]) => self.fallback = Fallback::Deopt,

@@ -6,7 +6,7 @@
 //! * *New*: the limit is a line, limit(w) = S + (M - S) · min(1, w/CP), from the static S to the maximum M, which is
 //!   reached at the control point CP. At a site with several targets, only those with more than 40 % of the site's
 //!   samples are inlined under a guard: two at most.
-//! * *J9's*: a cold site is not inlined, whatever static heuristics say; the required weight grows linearly with the size
+//! * *J9's* (section 5.2): a cold site is not inlined, whatever static heuristics say; the required weight grows linearly with the size
 //!   of the callee: required(size) = CP · (size - S) / (M - S), and at least the weight below which a site is cold. It is
 //!   the same line, read from the other axis. This is the policy that a bad profile hurts. How often something is called
 //!   does not tell how long it works, nor what it costs around it. A call's only target, within S, is not cold if it makes many calls
@@ -15,6 +15,8 @@
 //!   call gives makes all that it meets. Where there are more targets than static heuristics would test for, only one with more than
 //!   60 % of the site's samples gets a guard (ours): without, `richards` had three copies of four tasks, twice as much to compile for nothing,
 //!   and with half of them it is chance whether one of two that share a site is above.
+//!
+//! J9's policy is there twice: [`Policy::J9Plain`] is what the paper has, and [`Policy::J9`] adds what is marked as ours above.
 //!
 //! The paper gives no constants but 1 % and 40 %; the others are ours, with the form that the Jikes RVM made public.
 //! Sizes are in bytecodes. Budgets for the growth of a whole compilation and for recursion belong to the compiler.
@@ -148,6 +150,13 @@ pub enum Policy {
         /// would test for none.
         guard: Share,
     },
+    /// The same as the paper has it: an edge's own weight decides, and nothing beside it.
+    J9Plain {
+        /// The line, read as a requirement.
+        limits: Limits,
+        /// The share below which a site is cold.
+        cold: Share,
+    },
 }
 
 impl Policy {
@@ -176,6 +185,9 @@ impl Policy {
     /// J9's policy.
     pub const J9: Self = Self::J9 { limits: Self::J9_LIMITS, cold: Self::J9_COLD, guard: Self::J9_GUARD };
 
+    /// J9's policy without what we added to it, with the same numbers.
+    pub const J9_PLAIN: Self = Self::J9Plain { limits: Self::J9_LIMITS, cold: Self::J9_COLD };
+
     /// The name of the policy in tables.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -183,6 +195,7 @@ impl Policy {
             Self::Old { .. } => "old",
             Self::New { .. } => "new",
             Self::J9 { .. } => "j9",
+            Self::J9Plain { .. } => "j9-plain",
         }
     }
 
@@ -190,7 +203,10 @@ impl Policy {
     #[must_use]
     pub fn limits(&self) -> &Limits {
         match self {
-            Self::Old { limits, .. } | Self::New { limits, .. } | Self::J9 { limits, .. } => limits,
+            Self::Old { limits, .. }
+            | Self::New { limits, .. }
+            | Self::J9 { limits, .. }
+            | Self::J9Plain { limits, .. } => limits,
         }
     }
 
@@ -229,6 +245,17 @@ impl Policy {
                     required
                         .filter(|&required| below(required, weight, total))
                         .map(|required| Reason::TooLight { required })
+                };
+                (limits.maximum, refusal)
+            }
+            Self::J9Plain { limits, cold } => {
+                let Candidate { weight, site_weight, total, size, .. } = *candidate;
+                let required = limits.required(size).map(|share| share.max(cold));
+                let refusal = if weight == 0 || below(cold, site_weight, total) {
+                    Some(Reason::Cold { cold })
+                } else {
+                    let missed = required.filter(|&required| below(required, weight, total));
+                    missed.map(|required| Reason::TooLight { required })
                 };
                 (limits.maximum, refusal)
             }

@@ -87,6 +87,31 @@ impl SampledPaths {
         self.paths.len()
     }
 
+    /// The sampled paths of a version.
+    pub fn of_version(&self, version: VersionId) -> impl Iterator<Item = PathNumber> + '_ {
+        self.paths.iter().filter(move |sampled| sampled.version == version).map(|sampled| sampled.path)
+    }
+
+    /// Renames the paths of a version that will not run again: the samples of each count for another, whose branches are the same, or for
+    /// itself. The edge profile stays. Takes time for all sampled paths.
+    pub fn fold(&mut self, version: VersionId, mut to: impl FnMut(PathNumber) -> (VersionId, PathNumber)) {
+        let (paths, counters) = (std::mem::take(&mut self.paths), std::mem::take(&mut self.counters));
+        self.by_number.clear();
+        for sampled in paths {
+            let Sampled { path, count, .. } = sampled;
+            let name = if sampled.version == version { to(path) } else { (sampled.version, path) };
+            let index = *self.by_number.entry(name).or_insert_with(|| {
+                let start = self.counters.len() as u32;
+                let own = sampled.counters.start as usize..sampled.counters.end as usize;
+                self.counters.extend_from_slice(&counters[own]);
+                let counters = start..self.counters.len() as u32;
+                self.paths.push(Sampled { version: name.0, path: name.1, count: 0, counters });
+                self.paths.len() as u32 - 1
+            });
+            self.paths[index as usize].count += count;
+        }
+    }
+
     /// Adds another thread's samples, of the same versions. Its edge profile must not continue one that this one
     /// continues as well, or that would count twice.
     pub fn merge(&mut self, other: &Self) {

@@ -55,6 +55,10 @@ pub(crate) fn counted(vm: &mut Machinery, function: FunctionId, entry: Entry) ->
     match vm.compiled.options.constants.choose(None, past, body.code.len()) {
         Choice::Wait => {
             vm.compiled.statistics.adaptive.waits += 1;
+            let weighed = || vm.compiled.options.constants.weighed(None, past, body.code.len());
+            if let Some(reasons) = &mut vm.compiled.reasons {
+                reasons.say(function, entry, format!("it waits, as no level pays yet: {}", weighed()));
+            }
             Verdict::AskAgain
         }
         Choice::Compile { level, .. } => {
@@ -97,7 +101,17 @@ pub(crate) fn tick(vm: &mut Machinery) {
     adaptive.samples += 1;
     adaptive.decisions += 1;
     match vm.compiled.options.constants.choose(Some(sample.level), past, words) {
-        Choice::Wait => adaptive.waits += 1,
+        Choice::Wait => {
+            adaptive.waits += 1;
+            let weighed = || vm.compiled.options.constants.weighed(Some(sample.level), past, words);
+            if let Some(reasons) = vm.compiled.reasons.as_mut().filter(|_| sample.level < Level::O2) {
+                reasons.say(
+                    sample.function,
+                    sample.entry,
+                    format!("no higher level pays yet: {}", weighed()),
+                );
+            }
+        }
         Choice::Compile { level, saves } => {
             let words = saves / vm.compiled.options.constants.interpreter_ns_per_word;
             ask(vm, sample.function, sample.entry, level, Urgency::Sampled(words));

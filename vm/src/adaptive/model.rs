@@ -72,6 +72,20 @@ impl Constants {
         }
     }
 
+    /// What [`Self::choose`] compares, in words: times at each level with what the program pays for compiling.
+    pub fn weighed(&self, now: Option<Level>, past: f64, words: usize) -> String {
+        let speed_now = now.map_or(1.0, |level| self.speed[level as usize]);
+        let higher = Level::ALL.into_iter().filter(|&level| now.is_none_or(|now| level > now));
+        let at = |level: Level| {
+            let runs = past * speed_now / self.speed[level as usize];
+            let costs = self.share * self.compile_ns_per_word[level as usize] * words as f64;
+            format!("{:.1} at {}", (runs + costs) / 1e3, level.name())
+        };
+        let levels: Vec<String> = higher.map(at).collect();
+        let stays = now.map_or("in the interpreter", |_| "as it is");
+        format!("as much again takes {:.1} us {stays}, and with compiling {}", past / 1e3, levels.join(", "))
+    }
+
     /// Why constants make no sense, if they do not.
     pub fn check(&self) -> Result<(), String> {
         let positive = |name: &str, value: f64| match value.is_finite() && value > 0.0 {
@@ -120,6 +134,18 @@ mod tests {
         assert_eq!(constants().choose(Some(Level::O1), 400_000.0, 10), Choice::Wait);
         let up = constants().choose(Some(Level::O1), 500_000.0, 10);
         assert_eq!(up, Choice::Compile { level: Level::O2, saves: 50_000.0 });
+    }
+
+    #[test]
+    fn a_choice_can_be_explained() {
+        assert_eq!(
+            constants().weighed(None, 30_000.0, 10),
+            "as much again takes 30.0 us in the interpreter, and with compiling 25.0 at o0, 47.5 at o1, 203.8 at o2"
+        );
+        assert_eq!(
+            constants().weighed(Some(Level::O1), 500_000.0, 10),
+            "as much again takes 500.0 us as it is, and with compiling 450.0 at o2"
+        );
     }
 
     #[test]

@@ -162,6 +162,7 @@ impl CallDecision {
             Verdict::GuardedElseCall => ("inlined", ", else call"),
             Verdict::GuardedElseLeave => ("inlined", ", else leave"),
             Verdict::Called => ("not inlined", ""),
+            Verdict::NoCode => ("no code", ""),
         };
         let (caller, pc) = self
             .path
@@ -184,7 +185,11 @@ pub struct CompiledCalls {
     pub level: Level,
     /// Where it lies.
     pub address: usize,
-    /// What was decided about its calls.
+    /// Where it lay before it was moved, as long as frames are there.
+    pub before: Vec<usize>,
+    /// Why it was asked for, if that is kept ([`super::TierOptions::explains`]).
+    pub asked: Option<String>,
+    /// What was decided about its calls, and those for which it has no code.
     pub decisions: Vec<CallDecision>,
 }
 
@@ -199,6 +204,8 @@ pub enum Verdict {
     GuardedElseLeave,
     /// It is called.
     Called,
+    /// There is no code for it.
+    NoCode,
 }
 
 impl fmt::Display for Verdict {
@@ -208,6 +215,7 @@ impl fmt::Display for Verdict {
             Verdict::GuardedElseCall => "inlined, else call",
             Verdict::GuardedElseLeave => "inlined, else leave",
             Verdict::Called => "not inlined",
+            Verdict::NoCode => "no code",
         })
     }
 }

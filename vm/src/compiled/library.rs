@@ -11,13 +11,14 @@
 
 use super::area::CodeArea;
 use super::call_weights::{OneTimeCalls, SampledCallWeights};
-use super::frames::{self, Position};
+use super::free::free_retired;
 use super::inlining::CompiledCalls;
 use super::leave::{self, Pending};
 use super::map::{CodeMap, CodeObject};
-use super::method_order::{self, MethodOrder};
+use super::method_order::MethodOrder;
 use super::options::TierOptions;
 use super::past::{OwnCode, past_profile};
+use super::reasons::Reasons;
 use super::replayed::{self, Replaying};
 use super::report::{LogEvent, TierStatistics};
 use super::request::{CodeId, Compiled, Compiler, Entry, Level, Request};
@@ -84,8 +85,10 @@ pub(crate) struct CompiledState {
     pub(super) one_time_calls: Arc<OneTimeCalls>,
     pub(super) sampled_calls: SampledCallWeights,
     /// Code that relies on a class having no instances.
-    relying: BTreeMap<ClassId, Vec<CodeId>>,
-    retired: Vec<CodeId>,
+    pub(super) relying: BTreeMap<ClassId, Vec<CodeId>>,
+    pub(super) retired: Vec<CodeId>,
+    /// Why there is the code that there is, if somebody will ask.
+    pub(crate) reasons: Option<Reasons>,
     /// Orders methods in memory, if that is wanted.
     pub(super) method_order: MethodOrder,
     yields: u32,
@@ -121,6 +124,7 @@ impl CompiledState {
             sampled_calls: SampledCallWeights::default(),
             relying: BTreeMap::new(),
             retired: Vec::new(),
+            reasons: options.explains.then(Reasons::default),
             method_order: MethodOrder::default(),
             yields: 0,
             options,
@@ -192,9 +196,17 @@ impl CompiledState {
             entry: object.entry,
             level: object.level,
             address: object.address as usize,
+            before: object.before.iter().map(|&copy| copy as usize).collect(),
+            asked: self.reasons.as_ref().and_then(|reasons| reasons.of_code(object.id)).map(str::to_owned),
             decisions: object.tables.decisions.clone(),
         });
         calls.collect()
+    }
+
+    /// What was decided last about a method and its loops, if that is kept.
+    pub(crate) fn said(&self, function: FunctionId) -> Vec<(Entry, String)> {
+        let said = self.reasons.iter().flat_map(|reasons| reasons.of_method(function));
+        said.map(|(entry, what)| (entry, what.to_owned())).collect()
     }
 
     /// Assumptions that are not made any more, with the reasons for which code was left.
@@ -220,6 +232,13 @@ impl CompiledState {
     /// Is every back edge a chance to enter compiled code.
     pub(crate) fn enters_loops(&self) -> bool {
         self.options.osr_every_backedge
+    }
+
+    /// What became of what was asked for, for who asks why there is no code.
+    fn say(&mut self, request: &Request, what: &str) {
+        if let Some(reasons) = self.reasons.as_mut().filter(|_| !request.marked) {
+            reasons.say(request.function, request.entry, what.to_owned());
+        }
     }
 
     pub(super) fn log(&mut self, event: LogEvent, line: &str) {
@@ -253,12 +272,15 @@ pub(super) fn ask_version(
     let promotes = state.requested.insert(entry, level).is_some();
     let request = Request { code: CodeId(vm.compiled.next_code), function, entry, level, marked };
     vm.compiled.next_code += 1;
-    if vm.compiled.options.log.is_some() {
+    if vm.compiled.options.log.is_some() || vm.compiled.reasons.is_some() {
         let why = report::reason(vm, &request, urgency);
         let what = report::name(&vm.program, function, entry);
         let line =
             format!("{what}: {} #{} is asked for: {why}", report::version(level, marked), request.code.0);
         vm.compiled.log(LogEvent::Compile, &line);
+        if let Some(reasons) = vm.compiled.reasons.as_mut().filter(|_| !marked) {
+            reasons.asked(&request, why);
+        }
     }
     if let Some(done) = replayed::take(vm, &request) {
         return finish(vm, done);
@@ -374,6 +396,9 @@ fn finish(vm: &mut Machinery, done: Done) {
                     steps.1 = steps.0.saturating_add(first);
                 }
             }
+            let forgets = |reasons: &mut Reasons| reasons.forget(request.code);
+            vm.compiled.reasons.iter_mut().for_each(forgets);
+            vm.compiled.say(&request, "its code was given up: it did not run any more when its turn came");
             if vm.compiled.options.log.is_some() {
                 let what = report::name(&vm.program, request.function, request.entry);
                 let line = format!("{what}: #{} is given up: it does not run any more", request.code.0);
@@ -389,6 +414,7 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
     let refuse = |vm: &mut Machinery, why: String| {
         vm.compiled.statistics.refused += 1;
         vm.compiled.state(request.function, request.marked).refused.insert(request.entry);
+        vm.compiled.say(&request, &format!("it stays interpreted: {why}"));
         vm.compiled.log(LogEvent::Compile, &format!("{what}: stays interpreted: {why}"));
     };
     let mut compiled = match result {
@@ -503,7 +529,7 @@ fn allocate_code(vm: &mut Machinery, length: usize, what: &str) -> Option<*const
         );
         vm.compiled.log(LogEvent::Compile, &line);
         vm.compiled.statistics.evictions += 1;
-        invalidate(vm, oldest);
+        invalidate(vm, oldest, "it was the oldest in a full code cache");
         free_retired(vm);
     }
 }
@@ -575,7 +601,8 @@ pub(super) fn note_exit(vm: &mut Machinery, id: CodeId, site: u32, unwinding: bo
             );
             vm.compiled.log(LogEvent::Deopt, &line);
             Arc::make_mut(&mut vm.compiled.failed).insert((place.0, place.1, reason));
-            invalidate(vm, id);
+            let why = format!("it was left {FAILURES} times because an assumption was wrong ({reason})");
+            invalidate(vm, id, &why);
         }
     }
 }
@@ -590,13 +617,13 @@ pub(crate) fn note_instance(vm: &mut Machinery, class: ClassId) {
         if vm.compiled.map.get(id).is_some_and(|object| object.valid) {
             let name = vm.program.classes[class.index()].name.to_string();
             vm.compiled.log(LogEvent::Deopt, &format!("#{} is invalid: {name} has an instance", id.0));
-            invalidate(vm, id);
+            invalidate(vm, id, &format!("{name} has an instance"));
         }
     }
 }
 
 /// Code is not to be used any more.
-fn invalidate(vm: &mut Machinery, id: CodeId) {
+fn invalidate(vm: &mut Machinery, id: CodeId, why: &str) {
     let Some(object) = vm.compiled.map.get_mut(id) else { return };
     if !std::mem::replace(&mut object.valid, false) {
         return;
@@ -607,6 +634,9 @@ fn invalidate(vm: &mut Machinery, id: CodeId) {
     if superseded {
         // It is not entered any more, and waits to be freed already.
         return leave::leave_frames(vm, id);
+    }
+    if let Some(reasons) = vm.compiled.reasons.as_mut().filter(|_| !marked) {
+        reasons.say(function, entry, format!("its code was thrown away: {why}"));
     }
     let first = vm.compiled.options.loop_steps;
     if marked && let Some(plain) = vm.compiled.code(function, entry, false) {
@@ -634,36 +664,4 @@ fn invalidate(vm: &mut Machinery, id: CodeId) {
     }
     leave::leave_frames(vm, id);
     vm.compiled.retired.push(id);
-}
-
-/// Frees code that is not entered any more and that no frame uses.
-pub(super) fn free_retired(vm: &mut Machinery) {
-    vm.profiling.take_native_branches(&vm.compiled.map);
-    if vm.compiled.retired.is_empty() && !vm.compiled.method_order.has_moved() {
-        return;
-    }
-    let mut used = BTreeSet::new();
-    let map = &vm.compiled.map;
-    vm.threads.each(vm.position, |position, crossing, _| {
-        if let Position::Compiled(_, place) = position {
-            used.insert(CodeId((place >> 32) as u32));
-        }
-        let mut note = |_: *mut u64, returns: *const u8| {
-            used.extend(map.find(returns).map(|object| object.id));
-        };
-        // SAFETY: positions and crossings of live threads.
-        unsafe { frames::return_addresses(position, crossing, &mut note) };
-    });
-    let retired = std::mem::take(&mut vm.compiled.retired);
-    for id in retired {
-        if used.contains(&id) {
-            vm.compiled.retired.push(id);
-        } else if let Some(object) = vm.compiled.map.remove(id)
-            && let Some(area) = &mut vm.compiled.area
-        {
-            object.copies().for_each(|copy| area.release(copy, object.tables.bytes.len()));
-            vm.compiled.statistics.code_in_use = area.used();
-        }
-    }
-    method_order::free_copies(vm, &used);
 }

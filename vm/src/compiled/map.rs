@@ -59,7 +59,7 @@ impl CodeObject {
     }
 
     /// Where the copy of the code begins that contains an address (its end counts: a call may be its last instruction).
-    fn copy_with(&self, address: *const u8) -> Option<*const u8> {
+    pub fn copy_with(&self, address: *const u8) -> Option<*const u8> {
         let length = self.tables.bytes.len();
         let contains = |copy: *const u8| copy <= address && address <= copy.wrapping_add(length);
         self.copies().find(|&copy| contains(copy))
@@ -112,13 +112,12 @@ impl CodeMap {
         }
     }
 
-    /// Forgets where a piece lay before: no frame is there any more. The addresses.
-    pub fn forget_before(&mut self, id: CodeId) -> Vec<*const u8> {
-        let before = self.get_mut(id).map(|object| std::mem::take(&mut object.before)).unwrap_or_default();
-        for copy in &before {
-            self.by_address.remove(&(*copy as usize));
+    /// Forgets a place where a piece lay before: no frame is there any more.
+    pub fn forget_copy(&mut self, id: CodeId, copy: *const u8) {
+        if let Some(object) = self.get_mut(id) {
+            object.before.retain(|&before| before != copy);
         }
-        before
+        self.by_address.remove(&(copy as usize));
     }
 
     /// All pieces, in the order in which they were asked for.

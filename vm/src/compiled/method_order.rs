@@ -3,7 +3,7 @@
 //!
 //! Code is position independent. When nothing new has been installed for a while, all code that is entered is copied into a row, in
 //! the order that the call graph gives now; calls go to the copies from then on, and frames finish where they are. The room of
-//! what was left is free when no frame is there any more.
+//! each piece where it lay before is free when no frame is there any more, whatever other places it has been at.
 //!
 //! Only the calls that are left count: those of an inlined method are calls of the code that it was inlined into, and where a
 //! call was inlined there is none. A call that is there several times, inlined at several places, is divided among them equally.
@@ -11,8 +11,8 @@
 //! Code can be moved for the sake of lying elsewhere, too ([`scatter`]), by who measures.
 
 use super::call_weights::CallWeights;
+use super::free::{Used, free_retired};
 use super::inlining::{CallDecision, Verdict};
-use super::library;
 use super::map::CodeObject;
 use super::past::interpreted_profile;
 use super::report::{self, LogEvent};
@@ -38,7 +38,13 @@ pub(crate) struct MethodOrder {
     due: Option<u32>,
     /// Pieces that lay elsewhere before, where there may still be frames.
     moved: BTreeSet<CodeId>,
+    /// Ticks until it is looked whether there are any, and how many it will be after that.
+    look: u32,
+    pause: u32,
 }
+
+/// The most ticks between two looks at the stacks for frames in code that was moved.
+const LONGEST_PAUSE: u32 = 64;
 
 impl MethodOrder {
     /// A piece of code was installed.
@@ -49,6 +55,25 @@ impl MethodOrder {
     /// Are there copies that nobody enters any more.
     pub fn has_moved(&self) -> bool {
         !self.moved.is_empty()
+    }
+
+    /// Is it time to look for frames where code was before it was moved: soon after that, and then less and less often, as long stacks take
+    /// long to look through.
+    fn looks(&mut self) -> bool {
+        if !self.has_moved() {
+            return false;
+        }
+        match self.look.checked_sub(1) {
+            Some(ticks) => {
+                self.look = ticks;
+                false
+            }
+            None => {
+                self.look = self.pause;
+                self.pause = (2 * self.pause).clamp(1, LONGEST_PAUSE);
+                true
+            }
+        }
     }
 
     fn is_due(&mut self) -> bool {
@@ -68,8 +93,14 @@ impl MethodOrder {
 
 /// The timer ticked: orders methods if that is wanted and due.
 pub(crate) fn tick(vm: &mut Machinery) {
-    if vm.compiled.options.method_order.is_some() && vm.compiled.method_order.is_due() {
-        library::free_retired(vm);
+    if vm.compiled.options.method_order.is_none() {
+        return;
+    }
+    let is_due = vm.compiled.method_order.is_due();
+    if is_due || vm.compiled.method_order.looks() {
+        free_retired(vm);
+    }
+    if is_due {
         order(vm);
     }
 }
@@ -105,7 +136,7 @@ fn order(vm: &mut Machinery) {
 /// room, it stays.
 pub(crate) fn scatter(vm: &mut Machinery, seed: u64) {
     // No frame is left of the last run.
-    free_copies(vm, &BTreeSet::new());
+    free_copies(vm, &Used::default());
     let mut row: Vec<&CodeObject> = vm.compiled.map.iter().filter(|object| object.is_current()).collect();
     row.sort_by_key(|object| object.address);
     let mut ids: Vec<CodeId> = row.iter().map(|object| object.id).collect();
@@ -161,7 +192,9 @@ fn move_to(vm: &mut Machinery, id: CodeId, address: *const u8) {
     let Some(object) = vm.compiled.map.get(id) else { return };
     let (function, entry, old) = (object.function, object.entry, object.address);
     vm.compiled.map.moved(id, address);
-    vm.compiled.method_order.moved.insert(id);
+    let order = &mut vm.compiled.method_order;
+    (order.look, order.pause) = (0, 0);
+    order.moved.insert(id);
     // A method whose calls are listened to has another entry, from where its code is looked up.
     if entry == Entry::Method && vm.code.compiled(function) == old {
         vm.code.set_compiled(function, Some(address));
@@ -171,20 +204,23 @@ fn move_to(vm: &mut Machinery, id: CodeId, address: *const u8) {
     }
 }
 
-/// Frees the copies of pieces in which no frame is.
-pub(super) fn free_copies(vm: &mut Machinery, used: &BTreeSet<CodeId>) {
-    let moved = std::mem::take(&mut vm.compiled.method_order.moved);
-    for id in moved {
-        if used.contains(&id) {
-            vm.compiled.method_order.moved.insert(id);
-            continue;
-        }
+/// Frees each place where a piece lay before and where no frame is any more.
+pub(super) fn free_copies(vm: &mut Machinery, used: &Used) {
+    for id in std::mem::take(&mut vm.compiled.method_order.moved) {
         // What is gone wholly was freed with all its copies.
-        let length = vm.compiled.map.get(id).map_or(0, |object| object.tables.bytes.len());
-        let copies = vm.compiled.map.forget_before(id);
-        if let Some(area) = &mut vm.compiled.area {
-            copies.into_iter().for_each(|copy| area.release(copy, length));
-            vm.compiled.statistics.code_in_use = area.used();
+        let Some(object) = vm.compiled.map.get(id) else { continue };
+        let length = object.tables.bytes.len();
+        let (kept, free): (Vec<_>, Vec<_>) =
+            object.before.iter().copied().partition(|&copy| used.has_copy(id, copy));
+        if !kept.is_empty() {
+            vm.compiled.method_order.moved.insert(id);
+        }
+        for copy in free {
+            vm.compiled.map.forget_copy(id, copy);
+            if let Some(area) = &mut vm.compiled.area {
+                area.release(copy, length);
+                vm.compiled.statistics.code_in_use = area.used();
+            }
         }
     }
 }

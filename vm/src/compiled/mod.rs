@@ -15,6 +15,8 @@
 //! | `options` | how the tiers are used |
 //! | `hot` | from the interpreter into code |
 //! | `library` | asking for code, installing it, throwing it away |
+//! | `free` | freeing what was thrown away or moved |
+//! | `reasons` | why there is the code that there is, for who asks |
 //! | `versions` | two versions of code, for subpaths and for PEP |
 //! | `replayed` | code that another machine made of the same advice |
 //! | `past` | what compilers are told of the past |
@@ -25,6 +27,7 @@ mod block_order;
 mod call_weights;
 pub(crate) mod enter;
 pub(crate) mod frames;
+mod free;
 pub(crate) mod helpers;
 pub(crate) mod hot;
 pub mod inlining;
@@ -37,6 +40,7 @@ mod options;
 pub(crate) mod past;
 mod perf_map;
 pub mod profile;
+mod reasons;
 pub(crate) mod replayed;
 mod report;
 pub mod request;
@@ -53,6 +57,7 @@ pub use model::{ContextOffsets, EXITS, Helpers, Model, Stub};
 pub use options::{CompilerFactory, TierOptions};
 pub use perf_map::PerfMap;
 pub use profile::{Branches, NoProfile, OrderBy, Profile, ReachedMethods, Receivers};
+pub use reasons::ASKED;
 pub use replayed::ReplayedCode;
 pub use report::{LevelStatistics, Log, LogEvent, TierStatistics};
 pub use request::{

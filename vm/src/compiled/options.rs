@@ -50,6 +50,8 @@ pub struct TierOptions {
     /// Compiled code has yieldpoints. Without them it cannot be interrupted and threads do not switch in it: only for measuring
     /// what they cost.
     pub yieldpoints: bool,
+    /// Keep why code was made, or was not.
+    pub explains: bool,
     /// Enter compiled loops at every back edge.
     pub osr_every_backedge: bool,
     /// Leave compiled code at every n-th taken yieldpoint.
@@ -79,6 +81,7 @@ impl Default for TierOptions {
             method_order: None,
             scatter: None,
             yieldpoints: true,
+            explains: false,
             osr_every_backedge: false,
             deopt_every: None,
             log: None,

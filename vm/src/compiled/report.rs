@@ -6,6 +6,7 @@ use super::map::CodeObject;
 use super::request::{Compiled, Entry, Level, Request};
 use super::stubs;
 use crate::adaptive::AdaptiveStatistics;
+use crate::adaptive::controller::listens;
 use crate::adaptive::queue::Urgency;
 use crate::adaptive::watcher::Place;
 use crate::vm::Machinery;
@@ -149,7 +150,15 @@ pub(super) fn reason(vm: &Machinery, request: &Request, urgency: Urgency) -> Str
     }
     let decided = match (urgency, vm.compiled.options.level) {
         (_, Some(level)) => format!(" (everything is compiled at {})", level.name()),
-        (Urgency::Counted(words), None) => format!(", about {:.2} ms", ms(words)),
+        (Urgency::Counted(words), None) => {
+            let past = words * vm.compiled.options.constants.interpreter_ns_per_word;
+            let own = vm.program.functions[request.function.index()].code.len();
+            let chosen = match listens(vm) {
+                true => vm.compiled.options.constants.weighed(None, past, own),
+                false => "the highest level, as no sample would ask for a higher one later".into(),
+            };
+            format!(", about {:.2} ms ({chosen})", ms(words))
+        }
         (Urgency::Sampled(words), None) => {
             return format!("it is sampled often enough to save {:.1} ms", ms(words));
         }

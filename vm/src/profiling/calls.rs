@@ -142,6 +142,11 @@ impl CallSampler {
         }
     }
 
+    /// What the paths of this code pass need not be known any more.
+    pub fn forget(&mut self, version: VersionId) {
+        self.passed.iter_mut().for_each(|passed| passed.forget(version));
+    }
+
     /// Counts a sample, of this call or of a path that passes some. All that is old ages together, or what is inlined would seem to
     /// become ever more frequent.
     fn count(&mut self, call: Option<CallEdge>) {

@@ -52,6 +52,11 @@ impl PassedCalls {
         })
     }
 
+    /// What the paths of this code pass need not be known any more.
+    pub fn forget(&mut self, version: VersionId) {
+        self.0.forget(version);
+    }
+
     /// Keeps a share of all counts.
     pub fn decay(&mut self, keep: Share) {
         self.0.decay(keep);

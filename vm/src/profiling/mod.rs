@@ -15,6 +15,7 @@
 //! | `moments` | estimates of calls as they were while the program ran |
 //! | `state` | the profilers at work: ends of paths, yieldpoints |
 //! | `steps` | what sampled paths did, by steps |
+//! | `gone` | code that is no more: what is forgotten of it, and what stays |
 //! | `seen` | in which activations sampled numbers of paths are right |
 //! | `trace` | for tests: every step of compiled code |
 //! | [`native`] | branch traces of compiled code, from what the processor remembers |
@@ -32,6 +33,7 @@ mod collect;
 mod counters;
 mod credit;
 pub mod file;
+mod gone;
 mod instrument;
 mod listeners;
 mod moments;

@@ -6,6 +6,7 @@
 
 use super::calls::{self, CallSampler};
 use super::counters::{CounterArea, CounterNumbers};
+use super::gone::{self, GonePaths};
 use super::instrument::{
     Instrumentation, Instrumented, PathTableCells, TableKind, VersionCalls, VersionPaths,
 };
@@ -41,7 +42,8 @@ use std::sync::atomic::{AtomicI32, Ordering};
 /// The reason of sites that are yieldpoints of returns: the last path of the activation has ended there.
 const RETURN: &str = "return";
 
-/// A piece of code that counts, from its installation on, even when the code itself is gone.
+/// A piece of code that counts, from its installation on, even when the code itself is gone, as long as there are counts of it
+/// ([`super::gone`]).
 #[derive(Debug)]
 pub struct Version {
     /// Whose code.
@@ -65,6 +67,8 @@ pub(crate) struct Profiling {
     pub(super) schedule: Option<Schedule>,
     /// The samples of all threads: what compilers are told does not depend on who counts by itself.
     pub(super) samples: SampledPaths,
+    /// Those of them whose code is gone.
+    pub(super) gone_paths: GonePaths,
     pub(super) trace: Trace,
     pub(super) sampler: Option<CallSampler>,
     pub(super) listeners: Option<Listeners>,
@@ -123,6 +127,7 @@ impl Profiling {
             tallies: Tallies::new(counters, options.kblpp),
             schedule,
             samples: SampledPaths::default(),
+            gone_paths: GonePaths::default(),
             recent: None,
             trace: Trace::default(),
             sampler: options.cbs.map(CallSampler::new).transpose()?,
@@ -313,6 +318,17 @@ impl Profiling {
         if let Some(native) = &mut self.native {
             native.take(map, &self.versions);
         }
+    }
+
+    /// A piece of code is no more, and neither is any frame of it.
+    pub fn gone(&mut self, code: CodeId) {
+        gone::forget(self, code);
+    }
+
+    /// What the paths of a piece of code do need not be known any more.
+    pub(super) fn forget_steps(&mut self, version: VersionId) {
+        self.recent.iter_mut().for_each(|recent| recent.forget(version));
+        self.sampler.iter_mut().for_each(|sampler| sampler.forget(version));
     }
 
     /// Code was installed.

@@ -46,6 +46,13 @@ impl<S: Copy + Ord> SampledSteps<S> {
         !of_path.is_empty()
     }
 
+    /// No more samples of this code will come: what its paths do is forgotten. What was counted stays.
+    pub fn forget(&mut self, version: VersionId) {
+        let of_version: Vec<_> =
+            self.paths.range((version, 0)..=(version, PathNumber::MAX)).map(|(&path, _)| path).collect();
+        of_version.iter().for_each(|path| drop(self.paths.remove(path)));
+    }
+
     /// What was counted, in no order.
     pub fn counts(&self) -> impl Iterator<Item = (S, u64)> {
         self.seen.iter().map(|&number| self.counts[number as usize])
@@ -70,5 +77,29 @@ impl<S: Copy + Ord> SampledSteps<S> {
             *count = keep.of(*count);
             *count > 0
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Code that is made again and again has its steps counted, and nothing is kept of it.
+    #[test]
+    fn what_is_gone_is_forgotten_but_its_counts() {
+        let mut steps = SampledSteps::default();
+        for version in (0..1000).map(VersionId) {
+            for path in [0, 7, PathNumber::MAX] {
+                assert!(steps.record(version, path, || vec!['a', 'b', 'a']));
+            }
+            assert!(!steps.record(version, 1, Vec::new));
+            let before = version.0.checked_sub(1).map(VersionId);
+            before.into_iter().for_each(|before| steps.forget(before));
+            assert_eq!(steps.paths.len(), 4);
+        }
+        let mut counts: Vec<_> = steps.counts().collect();
+        counts.sort_unstable();
+        assert_eq!(counts, [('a', 6000), ('b', 3000)]);
+        assert_eq!((steps.numbers.len(), steps.counts.len()), (2, 2));
     }
 }

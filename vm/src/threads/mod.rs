@@ -139,6 +139,24 @@ impl Threads {
         }
     }
 
+    /// Calls `with` for each thread that stands in compiled code: its position, and how far down its native stack goes, which for the
+    /// running one is `native_top`.
+    pub fn each_native(
+        &self,
+        running: Position,
+        native_top: *const u64,
+        mut with: impl FnMut(Position, *const u64),
+    ) {
+        for (slot, thread) in self.slots.iter().enumerate() {
+            let Some(thread) = thread else { continue };
+            // The coroutine of a thread is taken out of it while it runs.
+            let runs = slot == self.current && thread.coroutine.is_none();
+            let (position, native_top) =
+                if runs { (running, native_top) } else { (thread.at, thread.native_top) };
+            with(position, native_top);
+        }
+    }
+
     /// The number of the running thread.
     pub fn current_number(&self) -> ThreadNumber {
         self.slots[self.current].as_ref().map_or(0, |t| t.number)

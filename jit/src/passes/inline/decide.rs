@@ -103,11 +103,13 @@ impl<'a> Decider<'a> {
         if region.inlines.iter().any(|inline| inline.caller == Some((node.inline, node.pc))) {
             return Err(Refusal::LeftOver);
         }
-        if self.judge.is_cold(site, 1.0) {
+        let inlining = self.judge.inlining();
+        let by_policy = matches!(inlining.by, InlineBy::Calls(_));
+        // A policy is asked about every call, however seldom it runs.
+        if self.judge.is_cold(site, 1.0) && !by_policy {
             return Err(Refusal::Cold);
         }
         let function = region.inlines[node.inline.index()].function;
-        let inlining = self.judge.inlining();
         let knows_receivers = self.limits.profile && !matches!(inlining.by, InlineBy::Size(_));
         let receivers = match knows_receivers {
             true => self.input.profile.receivers(function, node.pc),
@@ -128,19 +130,15 @@ impl<'a> Decider<'a> {
             shares.weigh(reached.methods.iter().map(|&(callee, count)| (callee, count, is_possible(callee))));
             shares.others = reached.others;
             seen = shares.total();
-        } else if let InlineBy::Calls(_) = inlining.by {
+        } else if by_policy {
             // The receivers of the interpreter only tell of which classes they are.
             shares.weigh(inlining.calls.targets(function, node.pc).iter().map(|&(callee, weight)| {
                 let callee = FunctionId(callee.0);
                 (callee, weight, is_possible(callee))
             }));
         }
-        if let (InlineBy::Calls(_), [], Some(&[first, ..])) =
-            (inlining.by, &shares.targets[..], possible.as_deref())
-        {
-            // The site was never seen: what the policy says of one says it of all.
-            let judged = self.judge.allows(region, &self.asked(region, site, first, 1.0));
-            return Err(judged.err().unwrap_or(Refusal::Unseen));
+        if by_policy && shares.targets.is_empty() {
+            return Err(self.unseen(region, site, possible.as_deref()));
         }
         let wanted = match few {
             // Few are possible: no need to have seen them.
@@ -149,7 +147,7 @@ impl<'a> Decider<'a> {
                 shares.targets.len()
             }
             // A policy looks at each by itself.
-            None if matches!(inlining.by, InlineBy::Calls(_)) => shares.targets.len(),
+            None if by_policy => shares.targets.len(),
             None if !knows_receivers => {
                 return Err(possible.map_or(Refusal::Unseen, |targets| Refusal::ManyTargets(targets.len())));
             }
@@ -159,6 +157,19 @@ impl<'a> Decider<'a> {
             None => return Err(Refusal::Megamorphic),
         };
         self.arms(region, site, shares, wanted)
+    }
+
+    /// Why a policy inlines nothing at a site that was never seen: what it says of the methods that are possible there, the first that it
+    /// refuses. What it would take of them is as likely to be the wrong one.
+    fn unseen(&mut self, region: &Region, site: &Site, possible: Option<&[FunctionId]>) -> Refusal {
+        let input = self.input;
+        let by_table = || devirtualize::reachable(input, region.op(site.call)).map(|(_, target)| target);
+        let possible = possible.map_or_else(|| by_table().collect(), <[FunctionId]>::to_vec);
+        let mut judged = possible.into_iter().map(|function| {
+            let asked = self.asked(region, site, function, 1.0);
+            self.judge.allows(region, &asked)
+        });
+        judged.find_map(Result::err).unwrap_or(Refusal::Unseen)
     }
 
     /// The receivers that a call had, by the method that is called on them.

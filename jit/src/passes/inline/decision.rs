@@ -134,6 +134,8 @@ pub enum Refusal {
     LeftOver,
     /// A policy says so.
     Policy(calls::Decision),
+    /// A policy would inline it, but it hardly ever runs in this region.
+    ColdHere(calls::Decision),
 }
 
 impl fmt::Display for Refusal {
@@ -152,6 +154,9 @@ impl fmt::Display for Refusal {
             Refusal::LeftOver => f.write_str("other receivers"),
             Refusal::Policy(decision) => {
                 write!(f, "{}, {} words", weighed(decision), decision.candidate.size)
+            }
+            Refusal::ColdHere(decision) => {
+                write!(f, "hardly runs here, though {}, {} words", weighed(decision), decision.candidate.size)
             }
         }
     }
@@ -224,7 +229,21 @@ impl Decision {
 
 /// That a call stays one, as it is told.
 pub fn told_refused(program: &Program, region: &Region, site: &Site, why: String) -> CallDecision {
-    let callee = match region.op(site.call) {
+    let callee = callee(program, region.op(site.call));
+    let path = path(region, site.call);
+    CallDecision {
+        path,
+        callee,
+        verdict: Verdict::Called,
+        inlined: Vec::new(),
+        why,
+        frequency: site.frequency,
+    }
+}
+
+/// What a call calls, as the program writes it.
+pub fn callee(program: &Program, call: Op) -> String {
+    match call {
         Op::Call(function) => program.functions[function.index()].name.to_string(),
         Op::CallVirtual(class, slot) => {
             let class = &program.classes[class.index()];
@@ -237,22 +256,17 @@ pub fn told_refused(program: &Program, region: &Region, site: &Site, why: String
             format!("{}.{method}", interface.name)
         }
         _ => String::new(),
-    };
-    let path = path(region, site.call);
-    CallDecision {
-        path,
-        callee,
-        verdict: Verdict::Called,
-        inlined: Vec::new(),
-        why,
-        frequency: site.frequency,
     }
 }
 
 /// From the root to a call: the calls that are inlined, then itself.
 fn path(region: &Region, call: Value) -> Vec<(FunctionId, u32)> {
     let node = region.node(call);
-    let (mut inline, mut pc) = (node.inline, node.pc);
+    path_to(region, node.inline, node.pc)
+}
+
+/// The same to a place in one of the bodies.
+pub fn path_to(region: &Region, mut inline: InlineId, mut pc: u32) -> Vec<(FunctionId, u32)> {
     let mut path = Vec::new();
     loop {
         let at = &region.inlines[inline.index()];

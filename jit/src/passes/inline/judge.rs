@@ -9,7 +9,7 @@ use holloway_bytecode::code::instructions;
 use holloway_bytecode::ops::OpShape;
 use holloway_bytecode::{FunctionId, Op as Code};
 use holloway_profilers::MethodId;
-use holloway_profilers::calls::{CallEdge, Candidate, Policy};
+use holloway_profilers::calls::{self, CallEdge, Candidate, Policy};
 use holloway_vm::compiled::{InlineBy, Inlining};
 use std::collections::BTreeMap;
 
@@ -102,13 +102,21 @@ impl<'a> Judge<'a> {
     /// May the method be inlined: its words, and why.
     pub fn allows(&mut self, region: &Region, asked: &Asked) -> Result<(usize, Why), Refusal> {
         let Size { words, plain, makes_objects } = self.size(asked.function);
-        if region.inlines[asked.caller.index()].depth >= self.limits.depth {
-            return Err(Refusal::TooDeep);
-        }
         // The call would take as much code, and no profile can refuse it: where calls are sampled in code of the lowest level, that has
         // inlined what is tiny, and its calls look cold. Only what needs a test is the policy's to decide.
         let overrides = matches!(self.inlining.by, InlineBy::Calls(_)) && !asked.is_only;
-        if plain && words <= self.limits.tiny && !overrides {
+        let is_tiny = plain && words <= self.limits.tiny && !overrides;
+        // The policy is asked before anything else refuses a call, so that its reasons are told of all that it refuses.
+        let by_policy = match self.inlining.by {
+            InlineBy::Calls(policy) if !is_tiny => {
+                Some((policy, self.by_calls(&policy, region, asked, words, makes_objects)?))
+            }
+            _ => None,
+        };
+        if region.inlines[asked.caller.index()].depth >= self.limits.depth {
+            return Err(Refusal::TooDeep);
+        }
+        if is_tiny {
             return Ok((words, Why::Tiny));
         }
         let mut at = Some(asked.caller);
@@ -122,24 +130,31 @@ impl<'a> Judge<'a> {
         if same > if often { 0 } else { self.limits.recursion } {
             return Err(Refusal::Recursive);
         }
-        // A policy has its own notion of what is cold. But a callee that may only be so large because all its calls together are hot is
-        // not worth it where the region says otherwise; on the line of the new policy, size and this call's weight agree, if it has any.
-        let decides = match self.inlining.by {
-            InlineBy::Calls(Policy::New { .. }) => {
+        match (by_policy, self.inlining.by) {
+            (Some((policy, decision)), _)
+                if asked.is_cold && !self.decides(&policy, region, asked, words) =>
+            {
+                Err(Refusal::ColdHere(decision))
+            }
+            (Some((_, decision)), _) => Ok((words, Why::Policy(decision))),
+            (None, _) if asked.is_cold => Err(Refusal::Cold),
+            (None, InlineBy::Size(most)) if words <= most as usize => Ok((words, Why::Small)),
+            (None, InlineBy::Size(most)) => Err(Refusal::TooLarge(words, most as usize)),
+            (None, InlineBy::Frequency | InlineBy::Calls(_)) => self.by_frequency(words, asked),
+        }
+    }
+
+    /// Does what a policy allows stand, though the call hardly runs in the region. A policy has its own notion of what is cold. But a callee
+    /// that may only be so large because all its calls together are hot is not worth it where the region says otherwise; on the line of
+    /// the new policy, size and this call's weight agree, if it has any. J9's as in the paper knows nothing of regions.
+    fn decides(&self, policy: &Policy, region: &Region, asked: &Asked, words: usize) -> bool {
+        match policy {
+            Policy::New { .. } => {
                 let caller = region.inlines[asked.caller.index()].function;
                 self.inlining.calls.of_site(caller, asked.pc) > 0
             }
-            InlineBy::Calls(policy) => words <= policy.limits().base as usize,
-            InlineBy::Frequency | InlineBy::Size(_) => false,
-        };
-        if asked.is_cold && !decides {
-            return Err(Refusal::Cold);
-        }
-        match self.inlining.by {
-            InlineBy::Frequency => self.by_frequency(words, asked),
-            InlineBy::Size(most) if words <= most as usize => Ok((words, Why::Small)),
-            InlineBy::Size(most) => Err(Refusal::TooLarge(words, most as usize)),
-            InlineBy::Calls(policy) => self.by_calls(&policy, region, asked, words, makes_objects),
+            Policy::Old { limits, .. } | Policy::J9 { limits, .. } => words <= limits.base as usize,
+            Policy::J9Plain { .. } => true,
         }
     }
 
@@ -173,7 +188,7 @@ impl<'a> Judge<'a> {
         asked: &Asked,
         words: usize,
         makes_objects: bool,
-    ) -> Result<(usize, Why), Refusal> {
+    ) -> Result<calls::Decision, Refusal> {
         let (calls, pc) = (self.inlining.calls, asked.pc);
         let caller = region.inlines[asked.caller.index()].function;
         let edge = CallEdge::new(MethodId(caller.0), pc, MethodId(asked.function.0));
@@ -206,7 +221,7 @@ impl<'a> Judge<'a> {
         };
         let decision = policy.decide(&candidate);
         match decision.is_inlined() {
-            true => Ok((words, Why::Policy(decision))),
+            true => Ok(decision),
             false => Err(Refusal::Policy(decision)),
         }
     }

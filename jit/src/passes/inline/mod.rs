@@ -14,7 +14,9 @@
 //! | [`decide`] | what to do with a call |
 //! | [`dispatch`] | a call through a table becomes tests and direct calls |
 //! | [`splice`] | a direct call becomes the callee's body |
+//! | [`absent`] | calls for which there is no code, and why |
 
+pub mod absent;
 pub mod decide;
 pub mod decision;
 pub mod dispatch;
@@ -146,6 +148,7 @@ fn report(region: &Region, input: &Input<'_>, limits: &Limits, entered: &Entered
         };
         notes.inlining.push(decision::told_refused(input.program, region, &site, why));
     }
+    notes.absent = absent::absent(region, input, &notes.inlining);
 }
 
 /// How often each body of the region is entered for each time that the region is, as was thought when it was inlined. A call that

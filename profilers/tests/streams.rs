@@ -307,3 +307,48 @@ fn edge_profiles() {
     assert_eq!(profile.share(outcome(0, 0, 0)), Some(1.0));
     assert_eq!(profile.share(outcome(5, 0, 0)), None);
 }
+
+/// Versions that go and whose samples go on in another's name, against a map.
+#[test]
+fn samples_of_what_is_gone_go_on_in_another_name() {
+    let mut rng = SmallRng::seed_from_u64(11);
+    for _ in 0..100 {
+        let (mut samples, mut twin) = (SampledPaths::default(), BTreeMap::new());
+        let mut gone = 0;
+        for _ in 0..rng.random_range(1..400) {
+            let version = VersionId(rng.random_range(gone..gone + 4));
+            let path = rng.random_range(0..8);
+            samples.record(version, path, &mut three_diamonds);
+            *twin.entry((version, path)).or_insert(0) += 1;
+            // Even versions have the same branches as the next odd one.
+            if gone < 40 && gone % 2 == 0 && rng.random_bool(0.1) {
+                let (before, home) = (samples.edges(), |path: PathNumber| {
+                    let keeps = path == 3;
+                    (VersionId(gone + u32::from(!keeps)), path)
+                });
+                let of_version = samples.of_version(VersionId(gone)).count();
+                assert_eq!(of_version, twin.keys().filter(|(version, _)| version.0 == gone).count());
+                samples.fold(VersionId(gone), home);
+                for path in (0..8).filter(|&path| path != 3) {
+                    if let Some(count) = twin.remove(&(VersionId(gone), path)) {
+                        *twin.entry(home(path)).or_insert(0) += count;
+                    }
+                }
+                assert_eq!(samples.edges(), before);
+                gone += 2;
+            }
+        }
+        let counts = samples.paths();
+        let found: BTreeMap<_, _> =
+            counts.iter().map(|count| ((count.version, count.path), count.count)).collect();
+        assert_eq!((found, samples.distinct()), (twin.clone(), twin.len()));
+        // They are counted on as before.
+        let mut edges = EdgeProfile::default();
+        for (&(version, path), &count) in &twin {
+            let mut branches = Vec::new();
+            three_diamonds(version, path, &mut branches);
+            branches.into_iter().for_each(|branch| edges.add(branch, count));
+        }
+        assert_eq!(samples.edges(), edges);
+    }
+}

@@ -16,6 +16,7 @@ mod inline;
 mod layout;
 mod learned;
 mod overhead;
+mod pprof;
 mod process;
 mod profile;
 mod profile_calls;

@@ -111,6 +111,11 @@ impl Profile {
         Profile { paths, thread: None, numbers, branches, methods, versions, file }
     }
 
+    /// Where the code of a method begins, if the file says it: number of the file, line.
+    pub fn begin(&self, method: u32) -> Option<(u32, u32)> {
+        self.file.methods[*self.methods.get(&method)?].begin
+    }
+
     /// The name of a method.
     pub fn method(&self, id: u32) -> &str {
         self.methods.get(&id).map_or("?", |&at| &self.file.methods[at].name)

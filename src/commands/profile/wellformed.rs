@@ -84,6 +84,11 @@ impl<'f> Look<'f> {
         if self.methods.len() < file.methods.len() {
             self.wrong("two methods have the same number");
         }
+        for method in &file.methods {
+            if let Some((at, _)) = method.begin.filter(|&(at, _)| at as usize >= file.program.files.len()) {
+                self.wrong(format_args!("method {} begins in file {at}, which there is not", method.id));
+            }
+        }
         let mut known = BTreeSet::new();
         for (number, branch) in file.branches.iter().enumerate() {
             let whose = format!("branch {number}");

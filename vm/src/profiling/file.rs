@@ -107,6 +107,9 @@ pub struct MethodRecord {
     pub name: String,
     /// A number that stands for its bytecode.
     pub fingerprint: String,
+    /// Where its code begins: file, as a number in the program's list, and line. Older files do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begin: Option<(u32, u32)>,
 }
 
 /// A place in the source.
@@ -498,7 +501,13 @@ impl Writer<'_> {
     fn methods(&self) -> Vec<MethodRecord> {
         let record = |&id: &u32| {
             let function = &self.program.functions[id as usize];
-            MethodRecord { id, name: function.name.to_string(), fingerprint: of_function(function) }
+            let PlaceRecord { file, line, .. } = self.place(id, 0);
+            MethodRecord {
+                id,
+                name: function.name.to_string(),
+                fingerprint: of_function(function),
+                begin: Some((file, line)),
+            }
         };
         self.methods.iter().map(record).collect()
     }

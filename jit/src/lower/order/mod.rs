@@ -60,6 +60,8 @@ pub struct Planned {
     pub edge: Option<[Block; 2]>,
     /// Why it stands where it does.
     pub why: Why,
+    /// The block in front of it that goes on with it, and in which part of its executions.
+    pub follows: Option<(Block, f64)>,
 }
 
 /// Why a block stands where it does.
@@ -71,6 +73,8 @@ pub enum Why {
     FollowsOn,
     /// It begins a chain: of those left, the one with the most traffic with those before.
     Traffic,
+    /// The order is Cranelift's, and it stands next there.
+    Program,
     /// It is cold.
     Cold,
 }
@@ -100,7 +104,7 @@ pub fn plan(
 impl Plan {
     /// All blocks in the order in which they are emitted, with the reasons.
     pub fn explain(&self, function: &Function, heat: &Heat) -> Explained {
-        let blocks = explain(function, &self.order, heat);
+        let blocks = explain(function, &self.order, self.is_default, heat);
         Explained { blocks, is_default: self.is_default, cost: self.cost, default_cost: self.default_cost }
     }
 }
@@ -119,17 +123,26 @@ pub struct Explained {
 }
 
 /// The order of emission, with reasons.
-fn explain(function: &Function, order: &[Block], heat: &Heat) -> Vec<Planned> {
+fn explain(function: &Function, order: &[Block], is_default: bool, heat: &Heat) -> Vec<Planned> {
     let is_cold = |block: &&Block| function.is_effectively_cold(**block);
     let emitted = order.iter().filter(|block| !is_cold(block)).chain(order.iter().filter(is_cold));
     let mut before = None;
+    // Which part of the executions of a block go on with another, if any can.
+    let goes_on = |from: Block, to: Block| {
+        let ways = function.block_successors(from).zip(heat.arms(function, from));
+        let there: Vec<f64> = ways.filter(|&(target, _)| target == to).map(|(_, count)| count).collect();
+        let all = heat.block(from);
+        (!there.is_empty()).then(|| if all > 0.0 { there.iter().sum::<f64>() / all } else { 1.0 })
+    };
     let explain = |&block: &Block| {
-        let follows = before.replace(block).map(|from| function.block_successors(from).any(|to| to == block));
-        let why = match follows {
+        let in_front = before.replace(block);
+        let follows = in_front.and_then(|from| Some((from, goes_on(from, block)?)));
+        let why = match (in_front, follows) {
             _ if function.is_effectively_cold(block) => Why::Cold,
-            None => Why::Entry,
-            Some(true) => Why::FollowsOn,
-            Some(false) => Why::Traffic,
+            (None, _) => Why::Entry,
+            (Some(_), Some(_)) => Why::FollowsOn,
+            (Some(_), None) if is_default => Why::Program,
+            (Some(_), None) => Why::Traffic,
         };
         Planned {
             block,
@@ -137,6 +150,7 @@ fn explain(function: &Function, order: &[Block], heat: &Heat) -> Vec<Planned> {
             region: heat.region(block),
             edge: heat.edge(block),
             why,
+            follows: follows.filter(|_| why == Why::FollowsOn),
         }
     };
     emitted.map(explain).collect()

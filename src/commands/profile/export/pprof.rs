@@ -129,16 +129,26 @@ pub fn pprof(profile: &Profile, stacks: &Stacks) -> Vec<u8> {
     let remark = format!("{}, counted {}", profile.file.program.main, stacks.origin);
     message.comment.push(strings.number(&remark));
     let mut locations: BTreeMap<&Frame, u64> = BTreeMap::new();
+    // A method is one function, whatever lines of it are seen.
+    let mut functions: BTreeMap<(&str, u32, u32), u64> = BTreeMap::new();
     for stack in &stacks.stacks {
         let mut location_id = Vec::new();
         for frame in stack.frames.iter().rev() {
             let next = locations.len() as u64 + 1;
             let id = *locations.entry(frame).or_insert(next);
             if id == next {
-                let (name, line) = (strings.number(&frame.name), i64::from(frame.line));
-                let filename = strings.number(profile.file_name(frame.file));
-                message.function.push(Function { id, name, system_name: name, filename, start_line: line });
-                message.location.push(Location { id, line: vec![Line { function_id: id, line }] });
+                let next = functions.len() as u64 + 1;
+                let known = (&*frame.name, frame.file, frame.begins);
+                let function_id = *functions.entry(known).or_insert(next);
+                if function_id == next {
+                    let name = strings.number(&frame.name);
+                    let filename = strings.number(profile.file_name(frame.file));
+                    let start_line = i64::from(frame.begins);
+                    let function = Function { id: next, name, system_name: name, filename, start_line };
+                    message.function.push(function);
+                }
+                let line = vec![Line { function_id, line: i64::from(frame.line) }];
+                message.location.push(Location { id, line });
             }
             location_id.push(id);
         }

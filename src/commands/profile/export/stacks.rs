@@ -17,6 +17,24 @@ pub struct Frame {
     pub file: u32,
     /// Its line there.
     pub line: u32,
+    /// Where what has this name begins in the file; 0 if that is not known.
+    pub begins: u32,
+}
+
+impl Frame {
+    /// One of a branch or of the beginning of a path, which is a line.
+    fn of_line(name: String, file: u32, line: u32) -> Frame {
+        Frame { name, file, line, begins: line }
+    }
+
+    /// One of a method, which stands at this place if that is known, else where it begins.
+    fn of_method(profile: &Profile, method: u32, at: Option<(u32, u32)>) -> Frame {
+        let begin = profile.begin(method);
+        let (file, line) = at.or(begin).unwrap_or((u32::MAX, 0));
+        // Code that was inlined into the method by the language (a default value) may be of another file.
+        let begins = begin.filter(|&(of, _)| of == file).map_or(0, |(_, first)| first);
+        Frame { name: profile.method(method).to_string(), file, line, begins }
+    }
 }
 
 /// A path.
@@ -68,8 +86,7 @@ pub fn calls(profile: &Profile, wanted: &impl Fn(u32) -> bool) -> Result<Stacks,
         let shown = frames.iter().enumerate().map(|(at, frame)| {
             // Of the innermost it is not known where it stands.
             let place = places.get(&(frame.method.0, frame.position)).filter(|_| at < last);
-            let (file, line) = place.map_or((0, 0), |place| (place.file, place.line));
-            Frame { name: profile.method(frame.method.0).to_string(), file, line }
+            Frame::of_method(profile, frame.method.0, place.map(|place| (place.file, place.line)))
         });
         stacks.push(Stack { frames: shown.collect(), count, flow: count.saturating_mul(last as u64) });
     }
@@ -96,18 +113,14 @@ pub fn stacks(profile: &Profile, wanted: &impl Fn(u32) -> bool) -> Result<Stacks
         let begin = &path.places[0];
         let method = profile.method(begin.method);
         let mut frames = vec![
-            Frame { name: method.to_string(), file: begin.file, line: begin.line },
-            Frame {
-                name: format!("{method}:{} {}", begin.line, path.ways[0]),
-                file: begin.file,
-                line: begin.line,
-            },
+            Frame::of_method(profile, begin.method, Some((begin.file, begin.line))),
+            Frame::of_line(format!("{method}:{} {}", begin.line, path.ways[0]), begin.file, begin.line),
         ];
         frames.extend(path.key.branches.iter().map(|&at| {
             let (place, arms) = outcome_record(profile, at);
             let way = outcome(at.arm.index(), arms);
             let name = format!("{}:{} {way}", profile.method(place.method), place.line);
-            Frame { name, file: place.file, line: place.line }
+            Frame::of_line(name, place.file, place.line)
         }));
         stacks.push(Stack { frames, count, flow: count.saturating_mul(u64::from(path.length)) });
     }

@@ -32,11 +32,8 @@ pub const STEADY: &[&str] = &[
 /// processor, a compressor.
 pub const LARGE: &[&str] = &["market", "sqldb", "xslt", "scheme", "machine", "lzw"];
 
-/// Of them, for little time, those that differ most: few methods and many, with objects and without, and short samples.
+/// Of the steady ones, for little time, those that differ most: few methods and many, with objects and without, and short samples.
 pub const QUICK: &[&str] = &["richards", "json", "list", "storage", "queens", "mandelbrot"];
 
 /// Of the classic ones, those that call less than once for each tick: of a handful of calls in a run no graph can be more or less accurate.
 pub const WITHOUT_CALLS: &[&str] = &["mandelbrot", "nbody", "sieve"];
-
-/// Large programs, as the paper on calls has some: of many classes and methods, with long iterations.
-pub const LARGE: &[&str] = &["lzw", "machine", "market", "scheme", "sqldb", "xslt"];

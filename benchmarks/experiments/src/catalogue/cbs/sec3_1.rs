@@ -107,7 +107,7 @@ const AGAINST: &str = "--profile icache:sites=all --vs cbs:samples=16,stride=7 -
 
 /// What is looked for is so large that half the usual time is enough.
 fn counted(plan: &Plan, program: &str, flags: &str) -> Cell {
-    let own = plan.pick(1, 10);
+    let own = plan.pick(2, 10);
     of_seconds(plan, program, flags, plan.trials.map_or(own, |_| seconds(plan, own)))
 }
 

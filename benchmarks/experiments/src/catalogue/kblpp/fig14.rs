@@ -125,14 +125,14 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     found.checks.number(
         "overhead relative to BLPP, the worst program and k",
         &format!("{worst}"),
-        Bound::at_most(worst).stretch(1.25),
+        Bound::at_most(worst).stretch(1.25).resolution(1.0),
         most.copied().filter(|_| is_complete),
     );
     let best = 1.0 - paper("best_improvement_vs_blpp") / 100.0;
     found.checks.number(
         "overhead relative to BLPP, the best program and k",
         "almost 45 % better",
-        Bound::at_most(best),
+        Bound::at_most(best).resolution(0.25),
         least.copied().filter(|_| is_complete),
     );
     let share = paper("decreasing_with_k") / paper("total");

@@ -168,13 +168,13 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     found.checks.number(
         "cost of numbers of k iterations relative to BLPP, the cheaper k",
         "larger",
-        Bound::at_least(1.0),
+        Bound::at_least(1.0).resolution(0.25),
         windows.as_deref().and_then(least),
     );
     found.checks.number(
         "cost of k-BLPP relative to BLPP, the mean over k",
         "smaller",
-        Bound::at_most(1.0),
+        Bound::at_most(1.0).resolution(0.25),
         over_k(&counted, fig14::HASH, Reading::Overheads),
     );
     let largest = ks(plan).last().and_then(|&k| average(Technique::Forest(k)));

@@ -251,14 +251,7 @@ fn numbers_of_a_report_follow_from_its_store() {
         return;
     }
     let store = fresh("recomputed");
-    let ids = [
-        "kblpp-fig15",
-        "kblpp-fig17",
-        "kblpp-fig13",
-        "kblpp-fig8",
-        "kblpp-fig9",
-        "pep-fig1-2-3-4-5",
-    ];
+    let ids = ["kblpp-fig15", "kblpp-fig17", "kblpp-fig13", "kblpp-fig8", "kblpp-fig9", "pep-fig1-2-3-4-5"];
     run(&[&["experiment", "run"], &ids[..], &["--programs", "sieve,towers"]].concat(), &store);
     let name = store.to_string_lossy();
     let report = [&["experiment", "report", &*name], &ids[..], &["--programs", "sieve,towers"]].concat();

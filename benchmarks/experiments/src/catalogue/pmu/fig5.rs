@@ -17,13 +17,16 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
          runs, and then levels off.",
         "Here runs have seeds of their own for the distances between samples, and `profile merge` adds them up. A run has 115 (json) to 212 (bounce) samples, for \
          which each program has its period.",
+        "How accurate the paths of several runs together are, by four branches and equal shares, is told beside it.",
         "Paths are partial paths: different sequences of blocks of a method, as traces show them. (Full paths with a weight are no measure of what \
          was found: one trace of cd fits 552 of them.) New ones come by chance, so that a step must be steeper than the one before by more than two standard deviations \
          of both to count as such.",
     ],
     cells: |plan| {
         let names = programs(plan);
-        names.iter().flat_map(|name| runs(plan).iter().map(|&runs| cell(name, runs))).collect()
+        let found = names.iter().flat_map(|name| runs(plan).iter().map(|&runs| cell(name, runs)));
+        let scores = names.iter().flat_map(|name| scored(plan).iter().map(|&runs| accuracy(name, runs)));
+        found.chain(scores).collect()
     },
     conclude,
 };
@@ -50,6 +53,20 @@ fn period(program: &str) -> u32 {
 
 fn cell(program: &str, runs: u32) -> Cell {
     traces::aggregated(program, &format!("btb:depth=4,period={}", period(program)), runs)
+}
+
+/// So many runs together are held against exact counts.
+fn scored(plan: &Plan) -> &'static [u32] {
+    plan.pick(&[1, 10], &[1, 10, 30])
+}
+
+/// The accuracy of the paper's traces, of so many runs together.
+fn accuracy(program: &str, runs: u32) -> Cell {
+    traces::aggregated_accuracy(
+        program,
+        &format!("btb:depth=4,weights=equal,period={}", period(program)),
+        runs,
+    )
 }
 
 /// Is no step steeper than the one before, but by chance: by one path, or two standard deviations of what both steps found.
@@ -89,6 +106,20 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         level.map(|(level, all)| level == all),
         level.map_or("not measured".into(), |(level, all)| format!("{level} of {all} programs")),
     );
+    let names = programs(plan);
+    let scores: Vec<(u32, Option<f64>)> = scored(plan)
+        .iter()
+        .map(|&runs| {
+            let of = |name: &&str| results.number(&accuracy(name, runs), "traces.count.accuracy");
+            let each: Option<Vec<f64>> = names.iter().map(of).collect();
+            (runs, each.and_then(|each| mean(&each)).map(|share| 100.0 * share))
+        })
+        .collect();
+    for (runs, score) in &scores {
+        let score = score.map(|score| exactly(score, Unit::Percent));
+        let what = format!("average accuracy of the paths of {runs} runs together, by count flow");
+        found.checks.told(&what, "not said", score);
+    }
     found.figures.extend(lines.map(|lines| Figure {
         id: "paths".into(),
         title: "Paths over runs".into(),

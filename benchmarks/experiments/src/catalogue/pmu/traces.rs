@@ -29,6 +29,24 @@ pub fn compiled(program: &str, size: &str, ticks: u32, profiler: &str) -> Cell {
 
 /// The traces of several runs together, which differ in where they are sampled.
 pub fn aggregated(program: &str, profiler: &str, runs: u32) -> Cell {
+    let commands = sum(program, profiler, runs, RESULT);
+    let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+    Cell::counting(Reduction::Traces, &commands, 0.15 * f64::from(runs))
+}
+
+/// How near their paths come to exact counts of such a run.
+pub fn aggregated_accuracy(program: &str, profiler: &str, runs: u32) -> Cell {
+    let mut commands = sum(program, profiler, runs, "@sum.json");
+    commands.push(format!(
+        "bench {program} --size quick --iterations 1 --tier interp --profile {profiler},exact=yes --profile-out @exact.json"
+    ));
+    commands.push("profile accuracy @sum.json @exact.json --json".into());
+    let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
+    Cell::counting(Reduction::Numbers, &commands, 0.2 + 0.15 * f64::from(runs))
+}
+
+/// The commands that put the sum of several runs into a file.
+fn sum(program: &str, profiler: &str, runs: u32, file: &str) -> Vec<String> {
     let run = |seed: u32| {
         format!(
             "bench {program} --size quick --iterations 1 --tier interp --profile {profiler},seed={seed} --profile-out @{seed}.json"
@@ -36,10 +54,8 @@ pub fn aggregated(program: &str, profiler: &str, runs: u32) -> Cell {
     };
     let files: String = (1..=runs).map(|seed| format!(" @{seed}.json")).collect();
     // A sum of one is the profile itself.
-    let commands: Vec<String> = match runs {
-        1 => vec![run(1).replace("@1.json", RESULT)],
-        _ => (1..=runs).map(run).chain([format!("profile merge {RESULT}{files}")]).collect(),
-    };
-    let commands: Vec<&str> = commands.iter().map(String::as_str).collect();
-    Cell::counting(Reduction::Traces, &commands, 0.15 * f64::from(runs))
+    match runs {
+        1 => vec![run(1).replace("@1.json", file)],
+        _ => (1..=runs).map(run).chain([format!("profile merge {file}{files}")]).collect(),
+    }
 }

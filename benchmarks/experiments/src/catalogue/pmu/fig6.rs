@@ -106,7 +106,8 @@ fn line(name: String, all: &[Period], of: impl Fn(Period) -> Option<f64>) -> Opt
 /// Up to 5 million cycles accuracy differs by no more than this.
 const FLAT: f64 = 5.0;
 
-/// Is the line flat up to five million cycles, and does it fall from there to the longest period, with no step up of more than a point.
+/// Is the line flat up to five million cycles, and does it fall from there to the longest period, below all of the flat part, with no step up of more
+/// than a point.
 fn is_flat_and_falls(points: &[(f64, f64)]) -> bool {
     let (flat, falling): (Vec<(f64, f64)>, Vec<(f64, f64)>) = points.iter().partition(|of| of.0 <= 5.0);
     let least = flat.iter().map(|of| of.1).fold(f64::INFINITY, f64::min);
@@ -115,7 +116,7 @@ fn is_flat_and_falls(points: &[(f64, f64)]) -> bool {
     let steps = std::iter::once(knee).chain(&falling).map(|of| of.1).collect::<Vec<f64>>();
     most - least <= FLAT
         && steps.windows(2).all(|of| of[1] <= of[0] + 1.0)
-        && steps.last().is_some_and(|last| *last < knee.1)
+        && steps.last().is_some_and(|last| *last < least)
 }
 
 /// In how many programs the last period is less accurate than the longest of up to five million cycles, and of how many.
@@ -160,7 +161,7 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     found.checks.shape(
         "accuracy is flat, and then falls",
         "flat to about 5 million cycles",
-        "means of up to 5 million cycles are within 5 points; beyond, none is above the one before by more than a point, and the last is lower, as it is in most programs",
+        "means of up to 5 million cycles are within 5 points; beyond, none is above the one before by more than a point, and the last is lower than all of these, and than the last of them in most programs",
         swept.as_ref().zip(fallen).map(|(line, (fallen, all))| is_flat_and_falls(&line.points) && 2 * fallen > all),
         swept.as_ref().map_or("not measured".into(), |line| {
             let text = |of: &(f64, f64)| format!("{} M: {}", of.0, shown(of.1, Unit::Percent));

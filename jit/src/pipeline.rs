@@ -249,7 +249,7 @@ impl Jit {
             last = thread_time();
         };
         let mut region = self.region(request, profile, &mut notes, &mut look)?;
-        let mut times = instrument::Times::new();
+        let mut times = instrument::Times::default();
         let (mut instrumented, shape) = self.instrument(&mut region, request, &mut look, &mut times)?;
         watch.finished(&region);
         let start = thread_time();

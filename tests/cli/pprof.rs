@@ -63,7 +63,7 @@ fn fields(mut bytes: &[u8]) -> Vec<Field<'_>> {
 }
 
 /// All messages or strings in fields of this number.
-fn inner<'b>(bytes: &'b [u8], number: u64) -> Vec<&'b [u8]> {
+fn inner(bytes: &[u8], number: u64) -> Vec<&[u8]> {
     let of = |field| match field {
         Field::Bytes(at, own) if at == number => Some(own),
         _ => None,

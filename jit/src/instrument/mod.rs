@@ -44,7 +44,7 @@ use std::time::Duration;
 const EXHAUSTED: &str = "there are no more counters for profiles";
 
 /// How long the passes of path profiling take, which are parts of this step: by name, for who adds times up.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Times {
     /// The passes, in the order in which they ran.
     pub passes: Vec<(&'static str, Duration)>,
@@ -54,11 +54,6 @@ pub struct Times {
 impl Times {
     /// Putting code in.
     const INSERTION: &'static str = "path-insertion";
-
-    /// Nothing yet.
-    pub fn new() -> Times {
-        Times { passes: Vec::new(), last: Duration::ZERO }
-    }
 
     /// A pass begins.
     fn begin(&mut self) {

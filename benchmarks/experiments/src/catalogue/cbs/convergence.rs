@@ -41,8 +41,9 @@ fn cell(plan: &Plan, program: &str, profiler: &str) -> Cell {
     let every: u32 = plan.pick(20_000, 100_000);
     let iterations = (TICKS * every).div_ceil(in_one);
     let run = format!(
-        "bench {program} --iterations {iterations} --tier o0 --timer virtual:{every} --profile calls --profile {profiler} \
-         --profile-snapshots doubling --profile-out @profile.json"
+        "bench {program} --iterations {iterations} --tier o0 --timer virtual:{every}~{} --profile calls --profile {profiler} \
+         --profile-snapshots doubling --profile-out @profile.json",
+        plan.seed
     );
     let compare = "profile accuracy @profile.json --json";
     Cell::counting(Reduction::Numbers, &[&run, compare], plan.pick(0.8, 3.0))

@@ -132,7 +132,7 @@ fn comparing(
     let iterations = (TICKS * CLOSEST).div_ceil(yieldpoints);
     // Other ticks, which hit other calls.
     let drawn = u64::from(sample) + 10 * (plan.seed % 10);
-    let every = u64::from(yieldpoints * iterations / TICKS) + 13 * drawn;
+    let every = yieldpoints * iterations / TICKS;
     // Both may have the calls of one run.
     let mut collected: Vec<&str> = Vec::new();
     let mut commands = Vec::new();
@@ -140,7 +140,7 @@ fn comparing(
         let Some(profiler) = choice.profiler else { return format!("{prefix}inline {}", choice.inliner) };
         let number = collected.iter().position(|of| *of == profiler).unwrap_or_else(|| {
             commands.push(format!(
-                "bench {program} --size {size} --iterations {iterations} --tier o0 --timer virtual:{every} \
+                "bench {program} --size {size} --iterations {iterations} --tier o0 --timer virtual:{every}~{drawn} \
                  --profile {profiler} --profile-out @calls-{}.json",
                 collected.len()
             ));

@@ -109,11 +109,11 @@ const FLAT: f64 = 5.0;
 /// Is the line flat up to five million cycles, and does it fall from there to the longest period, below all of the flat part, with no step up of more
 /// than a point.
 fn is_flat_and_falls(points: &[(f64, f64)]) -> bool {
-    let (flat, falling): (Vec<(f64, f64)>, Vec<(f64, f64)>) = points.iter().partition(|of| of.0 <= 5.0);
+    let (flat, falling) = points.split_at(points.partition_point(|of| of.0 <= 5.0));
     let least = flat.iter().map(|of| of.1).fold(f64::INFINITY, f64::min);
     let most = flat.iter().map(|of| of.1).fold(f64::NEG_INFINITY, f64::max);
     let Some(knee) = flat.last() else { return false };
-    let steps = std::iter::once(knee).chain(&falling).map(|of| of.1).collect::<Vec<f64>>();
+    let steps = std::iter::once(knee).chain(falling).map(|of| of.1).collect::<Vec<f64>>();
     most - least <= FLAT
         && steps.windows(2).all(|of| of[1] <= of[0] + 1.0)
         && steps.last().is_some_and(|last| *last < least)

@@ -114,15 +114,15 @@ fn shards_joined_are_one_whole_run_and_nothing_is_done_twice() {
         seen.out
     );
     let all = results(&whole);
-    assert_eq!(all.len(), 8, "two programs, four k");
+    assert_eq!(all.len(), 9, "two programs, four k, and a trace of one program");
     let again = run(&TINY, &whole);
-    assert!(again.err.contains("8 of 8 results are in"), "{}", again.err);
+    assert!(again.err.contains("9 of 9 results are in"), "{}", again.err);
     assert_eq!((again.out, results(&whole)), (seen.out, all.clone()));
 
     let shards = [fresh("experiment_shard_1"), fresh("experiment_shard_2")];
     for (shard, store) in ["1/2", "2/2"].iter().zip(&shards) {
         run(&[&TINY[..], &["--shard", shard]].concat(), store);
-        assert!(results(store).len() < 8, "{shard}");
+        assert!(results(store).len() < 9, "{shard}");
     }
     let joined = fresh("experiment_joined");
     let [one, two] = shards.each_ref().map(|store| store.to_string_lossy().into_owned());
@@ -159,12 +159,12 @@ fn killed_in_the_middle_it_goes_on_from_there() {
     let seen = run(&TINY, &store);
     assert_eq!(seen.code, Some(0), "{}{}", seen.out, seen.err);
     assert!(
-        seen.err.contains(&format!("{} of 8 results are in", kept.len())) || kept.len() == 6,
+        seen.err.contains(&format!("{} of 9 results are in", kept.len())) || kept.len() == 9,
         "{}",
         seen.err
     );
     let all = results(&store);
-    assert!(kept.iter().all(|of| all.contains(of)) && all.len() == 8, "{all:?}");
+    assert!(kept.iter().all(|of| all.contains(of)) && all.len() == 9, "{all:?}");
     assert!(
         !std::fs::read_dir(&store).expect("there").flatten().any(|of| of.path().is_dir()),
         "scratch is left"
@@ -263,7 +263,7 @@ fn numbers_of_a_report_follow_from_its_store() {
     };
     let (code, out, err) = seen(&[&name]);
     assert_eq!(code, Some(0), "{out}{err}");
-    assert!(out.contains("9 agree, 0 differ, 0 are not recomputed"), "{out}");
+    assert!(out.contains("10 agree, 0 differ, 0 are not recomputed"), "{out}");
     assert!(!out.contains("nan"), "{out}");
 
     let text = std::fs::read_to_string(store.join("report.json")).expect("it was written");
@@ -278,7 +278,7 @@ fn numbers_of_a_report_follow_from_its_store() {
     std::fs::write(&falsified, value.to_string()).expect("the folder is ours");
     let (code, out, _) = seen(&[&name, &falsified.to_string_lossy()]);
     assert_eq!(code, Some(1), "{out}");
-    assert!(out.contains("8 agree, 1 differ"), "{out}");
+    assert!(out.contains("9 agree, 1 differ"), "{out}");
 
     let verdicts = [("\"better\"", "\"not-reproduced\""), ("\"reproduced\"", "\"not-reproduced\"")];
     for (right, wrong) in verdicts {

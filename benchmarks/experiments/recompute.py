@@ -93,8 +93,9 @@ def printed(text):
     return (float(found.group()), 0.5 * 10 ** -len(found.group(1) or "")) if found else None
 
 
-def difference(check, value, interval):
-    """What is not as the report says: its value, that as it is printed, its interval, or the verdict; nothing if all agrees."""
+def difference(check, value, interval, variant=None):
+    """What is not as the report says: its value, that as it is printed, its interval, or the verdict; nothing if all agrees.
+    A variant, a value with its interval, stands in brackets behind the value, and may make it better."""
     measured = check["measured"]
     if not math.isclose(measured["value"], value, rel_tol=1e-6, abs_tol=1e-9):
         return "value"
@@ -108,6 +109,11 @@ def difference(check, value, interval):
     text = printed(shown)
     if text and abs(text[0] - value) > text[1] * 1.001 + 1e-9 * abs(value):
         return "text"
+    if variant:
+        behind = re.search(r" \(.*: ([^:()]+)\)$", shown)
+        text = behind and printed(behind.group(1))
+        if not text or abs(text[0] - variant[0]) > text[1] * 1.001 + 1e-9 * abs(variant[0]):
+            return "text"
     said = measured["interval"]
     # What must be known to a distance, and has none, is not known.
     exact = (-math.inf, math.inf) if "known to" in check.get("target", "") else (value, value)
@@ -116,10 +122,11 @@ def difference(check, value, interval):
         half = (interval[1] - interval[0]) / 2
         if said is None or any(abs(one - other) > LOOSE * half + 1e-9 for one, other in zip(said, interval)):
             return "interval"
-    return None if follows(check, said or exact, value) else "verdict"
+    variants = (variant[1] or (variant[0], variant[0])) if variant else None
+    return None if follows(check, said or exact, value, variants) else "verdict"
 
 
-def follows(check, interval, value):
+def follows(check, interval, value, variant=None):
     """Does the verdict follow from value, interval and target, as far as the rounded target says it."""
     target, verdict = check.get("target", ""), check.get("verdict", "")
     passed = verdict in ("better", "reproduced")
@@ -140,7 +147,8 @@ def follows(check, interval, value):
     if uncertain and not any(over) or all(over) and not uncertain:
         return False
     if verdict == "better":
-        return all(keeps(end, half_digit) for end in interval)
+        beyond = [ends for ends in (interval, variant) if ends and all(keeps(end, half_digit) for end in ends)]
+        return keeps(value, half_digit) and bool(beyond)
     if passed:
         return keeps(value, half_digit)
     return verdict in ("shape-only", "not-reproduced") and (uncertain or not keeps(value, -half_digit))
@@ -176,8 +184,8 @@ def judged(experiment, check, cells):
     if not check["measured"]:
         what = fits(check, *found)
         return ("holds" if found[0] else "does not"), "differs" if what else "agrees", what or ""
-    value, interval = found if isinstance(found, tuple) else (found, None)
-    what = difference(check, value, interval)
+    value, interval, *variant = found if isinstance(found, tuple) else (found, None)
+    what = difference(check, value, interval, *variant)
     return f"{value:.6g}", "differs" if what else "agrees", what or ""
 
 

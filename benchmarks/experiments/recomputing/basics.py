@@ -234,6 +234,12 @@ def over(name, by):
     return of
 
 
+def beside(own, variant):
+    """A number, and that of a variant which stands behind it in brackets and decides only whether it is better."""
+    pair = lambda found: found if isinstance(found, tuple) else (found, None)
+    return lambda cells: (*pair(own(cells)), pair(variant(cells)))
+
+
 def as_ratio(of):
     """Percent above 1 as the ratio."""
 

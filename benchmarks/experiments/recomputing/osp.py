@@ -250,6 +250,47 @@ def too_low(cells):
     return 5 * most[0] <= most[1], most
 
 
+def steps(path):
+    """From the line of each block to that of the next."""
+    return set(zip(path, path[1:]))
+
+
+def ranked(cell, most):
+    """The hottest of a sample by the lines of their blocks, as far as there are so many."""
+    found = cell.outcome.get("samples", {})
+    return [found[f"hottest.{rank}"] for rank in range(1, most + 1) if f"hottest.{rank}" in found]
+
+
+def same_steps(cells):
+    """Of the ten hottest of any length, those that have only steps of the twenty hottest with powers of two."""
+    first = lambda lengths, most: ranked([cell for cell in cells if f"lengths={lengths}," in cell.commands][0], most)
+    known = set().union(*map(steps, first("powers", 20)))
+    same = sum(bool(path) and steps(path) <= known for path in first("arbitrary", 10))
+    return same >= 8, [same, 10]
+
+
+def through_both(*comments):
+    """The rank of the first of the twenty hottest that goes through both lines; nothing if none does."""
+
+    def of(cells):
+        both = {sources.line("probes/oddeven.hol", comment) for comment in comments}
+        return next((rank for rank, path in enumerate(ranked(cells[0], 20), 1) if both <= set(path)), None)
+
+    return of
+
+
+def alternating(cells):
+    """An odd turn and an even one, among the five hottest."""
+    rank = through_both("alternating: even", "alternating: odd")(cells)
+    return rank is not None and rank <= 5, [rank or 20]
+
+
+def phased(cells):
+    """Both ways where one comes first: not among the twenty hottest."""
+    rank = through_both("phased: first", "phased: second")(cells)
+    return rank is None, [rank or 20]
+
+
 def together(cells):
     """Ratios of samples of all runs."""
     counts = figure1(cells, "samples")
@@ -421,6 +462,10 @@ SHAPES = {
     },
     "osp-tab2": {"skipping is what costs": skipping},
     "osp-tab4": {"what was asked for is kept": kept, "descriptions are in these bytes": described},
-    "osp-sec3.1-arbitrary-length": {"counts are too low to be accurate": too_low},
+    "osp-sec3.1-arbitrary-length": {"counts are too low to be accurate": too_low, "the hottest are made of the same": same_steps},
+    "osp-sec5-odd-even": {
+        "an odd and an even turn, one after the other": alternating,
+        "both ways where one comes first and then the other": phased,
+    },
     "osp-tab1": {"as many subpaths as the formula says": formula, "of each of several threads as many": of_threads},
 }

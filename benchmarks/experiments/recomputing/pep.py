@@ -3,13 +3,30 @@
 import math
 import re
 
-from .basics import Unknown, above_one, average, by_program, costs, dearest, flagged, having, least_squares, mean, mean_ratio, median, most_of
-from .shapes import half, ordered, value, within
+from .basics import (
+    Unknown,
+    above_one,
+    average,
+    beside,
+    by_program,
+    costs,
+    dearest,
+    flagged,
+    having,
+    least_squares,
+    mean,
+    mean_ratio,
+    median,
+    most_of,
+)
+from .shapes import apart, half, ordered, shared, value, within
 
 PEP = "pep:samples=64,stride=17"
-ABSOLUTE = "edges.sampled.exact_paths.absolute"
+OVERLAP = "edges.sampled.exact_paths"
 HASH, ARRAY, EDGES = "--profile blpp:storage=hash", "--profile blpp:storage=array", "--profile edges"
 ONLY = f"--profile {PEP} --timer wall:1h"
+# The register alone, with additions where they are placed otherwise.
+NAIVE, DEAR = (f"--profile {PEP},placement={of} --timer wall:1h" for of in ("naive", "hot"))
 HOT = "paths.branch.accuracy"
 ONE_TIME = "edges.one_time.exact_edges.relative"
 
@@ -46,11 +63,20 @@ def lost(cells):
     return max(of("exact_paths") - of("exact_edges"), 0.0)
 
 
-def additions(cells):
-    """Additions for each path that ends."""
-    own = flagged(cells, HASH, timed=False)
-    number = lambda cell, name: cell.number(f"counts.profiled.{name}")
-    return mean(number(cell, "additions_executed") / max(number(cell, "path_ends"), 1) for cell in own)
+def additions(flags):
+    """Additions for each path that ends: the mean over programs."""
+
+    def of(cells):
+        own = flagged(cells, flags, timed=False)
+        number = lambda cell, name: cell.number(f"counts.profiled.{name}")
+        return mean(number(cell, "additions_executed") / max(number(cell, "path_ends"), 1) for cell in own)
+
+    return of
+
+
+def placed(cells):
+    """The same by placement: smart, naive and hot."""
+    return [additions(f"--profile pep:placement={of}")(cells) for of in ("smart", "naive", "hot")]
 
 
 def price(which):
@@ -98,6 +124,11 @@ def growth(cells):
     return mean(100 * (with_pep / without - 1) for without, with_pep in times)
 
 
+def compiling(which):
+    """Seconds of compiling all programs once: without PEP, and with it."""
+    return lambda cells: math.fsum(compiled(cell)[which] for cell in flagged(cells, f"--profile {PEP}", fresh=True))
+
+
 def by_clock(profiler):
     """Medians over trials, averaged over programs, of runs with ticks of a clock."""
 
@@ -108,12 +139,12 @@ def by_clock(profiler):
     return of
 
 
-def virtual(profiler):
-    """The mean accuracy of paths in runs with virtual ticks."""
+def virtual(profiler, score="paths.branch.accuracy"):
+    """The mean of a score in runs with virtual ticks: how accurate paths are, by branch flow."""
 
     def of(cells):
         own = [cell for cell in having(cells, f"--profile {profiler}") if "--timer virtual:" in cell.commands]
-        return 100 * mean(cell.number("paths.branch.accuracy") for cell in own)
+        return 100 * mean(cell.number(score) for cell in own)
 
     return of
 
@@ -163,7 +194,8 @@ RECIPES = {
         "average cost of counting paths in arrays": costs(ARRAY),
         "average cost of counting edges": costs(EDGES),
     },
-    "pep-sec3.2-step-split": {"additions for each path that ends, mean over programs": additions},
+    "pep-sec3.2-step-split": {"additions for each path that ends, mean over programs": additions(HASH)},
+    "pep-sec3.4-placement": {"average overhead of the register with smart placement": costs(ONLY)},
     "pep-sec5.1-perfect-cost": {
         "average cost of counting paths": costs(HASH),
         "largest cost of counting paths": dearest(HASH),
@@ -181,16 +213,22 @@ RECIPES = {
         "average overhead of a run of 4 s": first_iteration(4),
         "average overhead of a run of 1 s": first_iteration(1),
         "average growth of the time of compilation": growth,
+        "processor time of the compiler, all programs once, without PEP": compiling(0),
+        "processor time of the compiler, all programs once, with PEP(64,17)": compiling(1),
     },
     "pep-fig8": {
         "average accuracy of PEP(64,17)": virtual(PEP),
         "average accuracy of one sample for each tick": virtual("pep:schedule=timer"),
         "average accuracy of one sample for each tick of a clock": by_clock("pep:schedule=timer"),
     },
-    "pep-fig9": {"average relative overlap of PEP(64,17)": average("edges.sampled.exact_paths.relative", f"--profile {PEP}")},
+    "pep-fig9": {
+        "average relative overlap of PEP(64,17)": virtual(PEP, f"{OVERLAP}.relative"),
+        "the same where branches that were never sampled are those of the one-time profile": virtual(PEP, f"{OVERLAP}.with_fallback"),
+        "executions of branches that were sampled": virtual(PEP, f"{OVERLAP}.coverage"),
+    },
     "pep-sec6.4-instr-edge-reference": {"points of relative overlap lost against counted edges": lost},
     "pep-sec6.4-absolute-overlap": {
-        f"average absolute overlap of PEP({samples},17)": average(ABSOLUTE, f"--profile pep:samples={samples},stride=17")
+        f"average absolute overlap of PEP({samples},17)": average(f"{OVERLAP}.absolute", f"--profile pep:samples={samples},stride=17")
         for samples in (64, 256, 1024)
     },
     "pep-sec4.4-striding": {"cost of a sample": price(0), "cost of a skip": price(1)},
@@ -200,7 +238,9 @@ RECIPES = {
         "where something else changes than branches": one_time("others"),
     },
     "pep-fig10": {
-        "average gain of exact continuous counts over the one-time profile, steady programs": profiled("steady", GAIN),
+        "average gain of exact continuous counts over the one-time profile, steady programs": beside(
+            profiled("steady", GAIN), profiled("branches", GAIN)
+        ),
         "average loss by flipped counts, steady programs": profiled("steady", FLIPPED),
         "average gain of exact counts, programs whose branches change": profiled("branches", GAIN),
         "the same machine twice": profiled("steady", GAIN, "again"),
@@ -223,20 +263,74 @@ def small_part(cells):
     return only <= 0.1 * hashed, [100 * only / hashed, only, arrays, hashed]
 
 
+def counted_dearer(cells):
+    """PEP, arrays and hash tables, of the programs that have all: each costs more than the one before."""
+    flags = [f"--profile {PEP}", ARRAY, HASH]
+    own = shared(cells, *flags)
+    values = [value(of)(own) for of in flags]
+    return values[0] < values[1] < values[2], values
+
+
+def beside_traces(cells):
+    """By count flow: PEP, and traces of compiled code of four and of sixteen branches."""
+    four, sixteen = (
+        100 * mean(cell.number("traces.count.accuracy") for cell in cells if f"btb:backend=burst,{of}," in cell.commands)
+        for of in ("depth=4,weights=equal", "depth=16,weights=em")
+    )
+    own = virtual(PEP, "paths.count.accuracy")(cells)
+    return own >= four, [own, four, sixteen]
+
+
+def smart_adds_least(cells):
+    """Smart placement adds less than naive, and that less than hot."""
+    smart, naive, hot = placed(cells)
+    return smart < naive < hot, [smart, naive, hot]
+
+
+def hot_adds_most(cells):
+    """Hot placement adds five times what smart does."""
+    smart, _, hot = placed(cells)
+    return hot >= 5 * smart, [hot / max(smart, 1e-9)]
+
+
+def smart_is_no_slower(cells):
+    """Smart placement takes no longer than hot, but for noise, of the programs that have each."""
+    own = shared(cells, ONLY, NAIVE, DEAR)
+    (smart, first), (naive, _), (hot, last) = (costs(of)(own) for of in (ONLY, NAIVE, DEAR))
+    return within(smart - hot, apart(first, last)), [smart, naive, hot]
+
+
 def more_samples(cells):
-    """Instrumentation only, PEP(64,17), and the most samples of all, but for noise."""
-    usual = f"--profile {PEP}"
-    samples = lambda flags: int(re.search(r"samples=(\d+)", flags).group(1))
-    most = max((cell.flags for cell in cells if "samples=" in cell.flags), key=samples)
-    only, own, last = (value(flags)(cells) for flags in (ONLY, usual, most))
-    noise = max(half(usual)(cells), half(ONLY)(cells))
-    return within(only - own, noise) and within(own - last, noise), [own, only]
+    """The register alone, one sample, 64, 256 and 1024, of the programs that have all: none costs more than the next but for noise, and the last
+    more than the third."""
+    flags = [ONLY, *(f"--profile pep:samples={of}" for of in ("1,stride=1", "64,stride=17", "256,stride=17", "1024,stride=17"))]
+    own = shared(cells, *flags)
+    found = [costs(of)(own) for of in flags]
+    values = [of[0] for of in found]
+    steps = [within(one[0] - other[0], apart(one[1], other[1])) for one, other in zip(found, found[1:])]
+    return all(steps) and values[2] < values[4], values
 
 
-def finer(cells):
-    """Accuracy by the timer and with 64, 256 and 1024 samples, not falling by more than half a point."""
-    all_of = [virtual(of)(cells) for of in ["pep:schedule=timer", *(f"pep:samples={samples},stride=17" for samples in (64, 256, 1024))]]
-    return all_of[0] <= all_of[1] <= all_of[2] + 0.5 and all_of[2] <= all_of[3] + 0.5, all_of
+def finer(score, below):
+    """A score of the timer and of 64, 256 and 1024 samples, not falling by more than half a point; the timer is below the next."""
+
+    def of(cells):
+        specs = ["pep:schedule=timer", *(f"pep:samples={samples},stride=17" for samples in (64, 256, 1024))]
+        timer, *others = (virtual(spec, score)(cells) for spec in specs)
+        rising = all(one <= other + 0.5 for one, other in zip(others, others[1:]))
+        return below(timer, others[0]) and rising, [timer, *others]
+
+    return of
+
+
+def alike(cells):
+    """Programs of which a run that counts and one that samples have the same digest of graphs and numbers."""
+    own = by_program([cell for cell in cells if cell.kind == "statistics"]).values()
+    digests = [{tuple(cell.number(f"path_digest.{half}") for half in ("high", "low")) for cell in both} for both in own]
+    if any(len(both) != 2 for both in own) or any((0, 0) in of for of in digests):
+        raise Unknown("a program has no two digests")
+    same = sum(len(of) == 1 for of in digests)
+    return same == len(digests), [same, len(digests)]
 
 
 def finer_by_clock(cells):
@@ -254,8 +348,7 @@ def changing(cells):
 def in_between(cells):
     """Continuous, one-time, flipped: the first two but for noise."""
     gain, flipped = (profiled("steady", of)(cells)[0] for of in (GAIN, FLIPPED))
-    twice = [profiled("steady", of, "again")(cells)[1] for of in (GAIN, FLIPPED)]
-    noise = max((high - low) / 2 for low, high in twice)
+    noise = max(half(of)(group("steady")(cells)) for of in (GAIN, FLIPPED))
     return within(-gain, noise) and not within(flipped, noise), [gain, flipped]
 
 
@@ -304,9 +397,9 @@ def matters_most(cells):
 
 
 def costs_most(cells):
-    """Paths cost more than edges, and these more than PEP."""
+    """Hash tables cost at least twice what edges do, and these twice what PEP does."""
     hashed, arrays, edges, own = (value(flags)(cells) for flags in (HASH, ARRAY, EDGES, f"--profile {PEP}"))
-    return own < hashed and edges < hashed and own <= edges, [hashed, arrays, edges, own]
+    return hashed >= 2 * edges > 0 and edges >= 2 * own, [hashed, arrays, edges, own]
 
 
 def nobody_far_off(cells):
@@ -322,12 +415,17 @@ def no_whole_run_far_off(cells):
     return min(ends[0] if ends else share, share - abs(again)) <= 6.4, [share]
 
 
-def linear(cells):
-    """Time of PEP's passes for each word, of the smallest program and of the largest."""
-    own = [cell for cell in cells if cell.kind == "statistics" and "--profile pep" in cell.commands]
-    words = lambda cell: cell.number("compiled_words")
-    least, largest = (cell.number("passes_ns.instrument") / words(cell) for cell in (min(own, key=words), max(own, key=words)))
-    return largest <= 1.5 * least, [least, largest]
+def linear(name):
+    """Time of a pass for each edge of the graphs: the median over programs, and that of the program with most edges."""
+
+    def of(cells):
+        own = [cell for cell in cells if cell.kind == "statistics" and "--profile pep" in cell.commands]
+        edges = lambda cell: cell.number("path_edges")
+        rate = lambda cell: cell.number(f"passes_ns.{name}") / edges(cell)
+        usual, largest = median(map(rate, own)), rate(max(own, key=edges))
+        return largest <= 1.5 * usual, [usual, largest]
+
+    return of
 
 
 def harder(cells):
@@ -338,6 +436,15 @@ def harder(cells):
 
 # Whether each shape holds, and the numbers of its text.
 SHAPES = {
+    "pep-sec2-comparisons": {
+        "sampled paths cost less than counted ones": counted_dearer,
+        "as accurate as branch traces, by the same measure": beside_traces,
+    },
+    "pep-sec3.4-placement": {
+        "smart adds less than naive, and naive less than hot": smart_adds_least,
+        "hot placement adds several times as much": hot_adds_most,
+        "smart placement takes no longer than hot": smart_is_no_slower,
+    },
     "pep-sec3.1-blpp-cost": {
         "storing costs more than the register, and hash tables more than arrays": ordered(value(HASH), value(ARRAY), value(ONLY)),
         "edges cost less than paths": lambda cells: (
@@ -356,9 +463,21 @@ SHAPES = {
     },
     "pep-sec5.1-perfect-cost": {"paths cost more than edges, and these more than PEP": costs_most},
     "pep-fig6": {"no program is far off": nobody_far_off, "more samples cost more": more_samples},
-    "pep-fig7": {"PEP's passes take time by the size of what is compiled": linear},
+    "pep-fig7": {
+        f"PEP's passes are linear: {words}": linear(name)
+        for words, name in (
+            ("the graph of paths (P-DAG)", "path-graph"),
+            ("numbering", "path-numbering"),
+            ("putting code in", "path-insertion"),
+        )
+    },
     "pep-sec6.4-absolute-overlap": {"harder than relative overlap": harder},
-    "pep-fig8": {"more samples are more accurate": finer, "by a clock as well, more samples are more accurate": finer_by_clock},
+    "pep-fig8": {
+        "more samples are more accurate": finer(HOT, lambda timer, usual: timer <= usual),
+        "by a clock as well, more samples are more accurate": finer_by_clock,
+        "a run that counts and one that samples number paths alike": alike,
+    },
+    "pep-fig9": {"more samples are more accurate": finer(f"{OVERLAP}.relative", lambda timer, usual: timer < usual)},
     "pep-sec6.5-onetime-accuracy": {"where branches change, one-time profiles are clearly worse": changing},
     "pep-fig10": {"continuous, one-time, flipped": in_between},
     "pep-fig11": {"no steady program is far off": no_whole_run_far_off},

@@ -3,7 +3,9 @@
 A report has no value of a shape, so a recipe gives what its target asks for, and what is to stand in its text.
 """
 
-from .basics import Unknown, costs
+import math
+
+from .basics import Unknown, costs, flagged
 
 # Noise comes from ends of intervals, which other random numbers move by so much of it.
 NEAR = 0.15
@@ -36,6 +38,17 @@ def half(flags):
         return (ends[1] - ends[0]) / 2 if ends else 0.0
 
     return of
+
+
+def apart(*intervals):
+    """What of a difference between means is noise: the root of the sum of the squares of half their intervals; what has none adds nothing."""
+    return math.hypot(*((high - low) / 2 for low, high in filter(None, intervals)))
+
+
+def shared(cells, *flags):
+    """The cells of those programs that were measured with each of these flags."""
+    programs = set.intersection(*({cell.program for cell in flagged(cells, of)} for of in flags))
+    return [cell for cell in cells if cell.program in programs]
 
 
 def ordered(*recipes, shown=None):

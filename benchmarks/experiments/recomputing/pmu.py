@@ -3,7 +3,7 @@
 import math
 import re
 
-from .basics import Unknown, average, beside, by_program, costs, extreme, having, mean
+from .basics import Unknown, average, beside, by_program, costs, having, mean
 from .shapes import half, ordered, shared, value, within
 
 CALLS = "richards json deltablue list queens havlak bounce cd".split()
@@ -14,6 +14,8 @@ BURST = "--profile btb:backend=burst,depth=4"
 PAPER, STRETCH = ("4", "equal"), ("16", "em")
 # Weights in words.
 IN_WORDS = {"equal": "equal shares", "em": "expectation-maximisation", "unique": "unambiguous pieces only"}
+# The runs that the interpreter records, beside those of compiled code.
+RECORDED = "--tier interp"
 # Yieldpoints from tick to tick that give a run of ten million yieldpoints 10,000 bursts, each after sixteen ticks.
 TICK = 1e7 / 1e4 / 16
 
@@ -39,11 +41,20 @@ def runs(cell):
     return len(re.findall(r"seed=\d+", cell.commands))
 
 
+def courses(cells):
+    """Paths by how many runs found them, in their order: for each program."""
+    own = by_program([cell for cell in cells if cell.kind == "traces"])
+    return {program: sorted((runs(cell), cell.number("pieces")) for cell in each) for program, each in own.items()}
+
+
 def found_by_ten(cells):
     """Paths that ten runs found, of those of thirty."""
-    by = {(cell.program, runs(cell)): cell.number("pieces") for cell in cells}
-    programs = {cell.program for cell in cells}
-    return mean(100 * by[(program, 10)] / by[(program, 30)] for program in programs)
+    return mean(100 * found[10] / found[30] for found in map(dict, courses(cells).values()))
+
+
+def of_runs(number):
+    """The mean accuracy of the paths of so many runs together."""
+    return lambda cells: 100 * mean(cell.number("traces.count.accuracy") for cell in cells if cell.kind == "numbers" and runs(cell) == number)
 
 
 def recorded(cells, traces, more=""):
@@ -177,11 +188,14 @@ RECIPES = {
         for name, programs in CLASSES
         for what, part in (("traces", crossing), ("samples", sampled_crossing))
     },
-    "pmu-fig5": {"of the paths of 30 runs, found by 10, on average": found_by_ten},
+    "pmu-fig5": {"of the paths of 30 runs, found by 10, on average": found_by_ten}
+    | {f"average accuracy of the paths of {number} runs together, by count flow": of_runs(number) for number in (1, 10, 30)},
     "pmu-tab4": {
-        "hot paths of the program with most": extreme(max, lambda cell: cell.number("traces.count.hot")),
-        "their part of the flow, on average": average("traces.count.covered"),
-        "the same by branch flow": average("traces.branch.covered"),
+        "hot paths of the program with most": lambda cells: max(cell.number("traces.count.hot") for cell in having(cells, RECORDED)),
+        "their part of the flow, on average": average("traces.count.covered", RECORDED),
+        "the same by branch flow": average("traces.branch.covered", RECORDED),
+        "the same of paths of Ball and Larus, by count flow": average("paths.count.covered", "--profile blpp"),
+        "the same of these by branch flow": average("paths.branch.covered", "--profile blpp"),
     },
     "pmu-fig6": {
         "average accuracy with 4 branches and equal shares at 10 million cycles, by count flow": beside(
@@ -247,9 +261,8 @@ def dearer(cells):
 
 def fewer_each(cells):
     """Programs in which each further run finds no more new paths, but by one, or two standard deviations of what two steps found."""
-    level, every = 0, by_program(cells).values()
-    for own in every:
-        points = sorted((runs(cell), cell.number("pieces")) for cell in own)
+    level, every = 0, courses(cells).values()
+    for points in every:
         steps = [(after - before, later - earlier) for (before, earlier), (after, later) in zip(points, points[1:])]
         chance = lambda last, found, more, new: 2 * math.sqrt(found / last**2 + new / more**2) + 1 / more
         level += all(new / more <= found / last + chance(last, found, more, new) for (last, found), (more, new) in zip(steps, steps[1:]))

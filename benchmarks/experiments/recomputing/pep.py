@@ -143,7 +143,7 @@ def virtual(profiler, score="paths.branch.accuracy"):
     """The mean of a score in runs with virtual ticks: how accurate paths are, by branch flow."""
 
     def of(cells):
-        own = [cell for cell in having(cells, f"--profile {profiler}") if "--timer virtual:" in cell.commands]
+        own = [cell for cell in having(cells, f"--profile {profiler}") if cell.kind == "numbers" and "--timer virtual:" in cell.commands]
         return 100 * mean(cell.number(score) for cell in own)
 
     return of
@@ -258,9 +258,10 @@ RECIPES = {
 
 
 def small_part(cells):
-    """What computing the number costs, of all."""
+    """What computing the number costs, of all; of nothing there is no part."""
     only, arrays, hashed = (value(flags)(cells) for flags in (ONLY, ARRAY, HASH))
-    return only <= 0.1 * hashed, [100 * only / hashed, only, arrays, hashed]
+    share = [100 * only / hashed] if hashed > 0 else []
+    return bool(share) and share[0] <= 10, [*share, only, arrays, hashed]
 
 
 def counted_dearer(cells):

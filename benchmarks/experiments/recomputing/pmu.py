@@ -211,6 +211,7 @@ RECIPES = {
         f"average accuracy with {depth} branches, {words}": at_headline((depth, weights))
         for depth in ("4", "16", "32")
         for weights, words in IN_WORDS.items()
+        if (depth, weights) != PAPER
     },
     "pmu-headline": {
         "average accuracy of 10,000 traces of 4 branches, shared equally, by count flow": beside(by_bursts(PAPER), by_bursts(STRETCH)),

@@ -443,6 +443,28 @@ def nobody_pays(machine):
     return of
 
 
+def lasting(pick, least, most):
+    """Programs whose run with the fewest or with the most iterations takes so many seconds: at least thirteen."""
+
+    def of(cells):
+        own = by_program([cell for cell in cells if cell.kind == "times"])
+        iterations = lambda cell: int(re.search(r"--iterations (\d+)", cell.commands).group(1))
+        if pick is max and any(len(each) == 1 for each in own.values()):
+            raise Unknown("long runs were not made, and the store does not say how long they would be")
+        seconds = [math.fsum(pick(each, key=iterations).sample("samples_ns")) / 1e9 for each in own.values()]
+        good = sum(least <= of <= most for of in seconds)
+        return good >= 13, [good, len(own)]
+
+    return of
+
+
+def many_methods(cells):
+    """Programs that enter more than five hundred methods, in any size: at least four."""
+    own = by_program([cell for cell in cells if cell.kind == "statistics"]).values()
+    many = sum(max(cell.number("methods_entered") for cell in each) > 500 for each in own)
+    return many >= 4, [many, len(own)]
+
+
 def ends(cells):
     """Overlap in the end, of CBS and of the timer."""
     sampled, timer = (course(cells, f"--profile cbs:{of}")[-1][1] for of in ("samples=16,stride=3", "schedule=timer"))
@@ -472,6 +494,11 @@ SHAPES = {
     "cbs-fig4-zero-idle-cost": {
         "machine code with CBS is that without": digests("cbs", True),
         "digests tell code apart": digests("icache:sites=all", False),
+    },
+    "cbs-tab1": {
+        "small inputs": lasting(min, 0.5, 5),
+        "large inputs": lasting(max, 5, 30),
+        "programs of many methods": many_methods,
     },
     "cbs-fig1": {"samples by the timer miss a half": by_timer},
     "cbs-tab2a": {

@@ -455,6 +455,12 @@ def running_example(cells):
     return differ == lacks == 0, [len(made), differ, lacks]
 
 
+def stream_of_the_run(cells):
+    """The numbers of paths that are run: those of which the forests are made."""
+    seen = next(cell.sample("back edges.ids") for cell in cells if "back edges.ids" in cell.outcome.get("samples", {}))
+    return seen == of_stream(having(cells, "forest --k 4")[0])[0], seen
+
+
 def hot_path(cells):
     """How often 2, 0, 0, 2 is counted."""
     count = sequences.counts(having(cells, "forest --k 4")[0], "sequences")[2, 0, 0, 2]
@@ -477,11 +483,17 @@ def both_streams(cells):
 # Whether each shape holds, and the numbers of its text.
 SHAPES = {
     "kblpp-fig3": {
+        "the stream of path numbers of the run": stream_of_the_run,
         "figure 3: the 4-iteration path forest": running_example,
         "⟨2, 0, 0, 2⟩": hot_path,
         "0 after 0 in the 4-slab forest": zeros,
     },
-    "kblpp-fig8": {"counts of both streams": both_streams},
+    "kblpp-fig8": {
+        "counts of both streams": both_streams,
+        "pairs of iterations": sequences.next_turns,
+        "what is unrolled": sequences.unrolled,
+    },
+    "kblpp-fig9": {"paths of the cycle": sequences.kinds_of_paths},
     "kblpp-fig6": {"both come in long runs": long_runs},
     "kblpp-fig7": {"the small picture gains, and a black mask does not": gains},
     "kblpp-fig13": {"only paths that begin a chunk are roots": roots},

@@ -5,7 +5,7 @@ import re
 
 from . import sources
 from .basics import Unknown, above_one, as_ratio, average, costs, dearest, extreme, flagged, having, mean
-from .shapes import value
+from .shapes import NEAR, value
 
 KERNELS = "fft heapsort moldyn raytracer".split()
 # Different subpaths of the kernels in the paper's table 1.
@@ -389,6 +389,16 @@ def of_threads(cells):
     return threads > 1 and subpaths == apart < together, [threads, subpaths, apart, together - subpaths]
 
 
+def short_blocks(cells):
+    """Loops of additions, of divisions and of new arrays, with a call for each block: times of those without."""
+    own = {cell.program: above_one([cell]) for cell in flagged(cells, "--tier o2 --profile osp:skip=call")}
+    (add, _), (divide, divisions), (create, arrays) = (own[name] for name in ("addition", "division", "creation"))
+    high, low = divisions[1] if divisions else divide, arrays[0] if arrays else create
+    if divisions and arrays and abs(high - low) <= NEAR * (high - divisions[0] + arrays[1] - low) / 2:
+        raise Unknown("both intervals end so near to each other that other random numbers decide")
+    return 1 + add / 100 >= 3 and high >= low and max(divide, create) < 100, [1 + of / 100 for of in (add, divide, create)]
+
+
 def all_in_the_list(cells):
     """Samples that were taken and are not there at the end."""
     lost = sum(cell.number("sample.taken") - cell.number("sample.left") for cell in as_often(cells))
@@ -462,6 +472,7 @@ SHAPES = {
     },
     "osp-tab2": {"skipping is what costs": skipping},
     "osp-tab4": {"what was asked for is kept": kept, "descriptions are in these bytes": described},
+    "osp-sec3.1-jgf-section1": {"a call for each block is dear where blocks are short": short_blocks},
     "osp-sec3.1-arbitrary-length": {"counts are too low to be accurate": too_low, "the hottest are made of the same": same_steps},
     "osp-sec5-odd-even": {
         "an odd and an even turn, one after the other": alternating,

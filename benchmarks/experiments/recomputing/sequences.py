@@ -74,24 +74,52 @@ def masked(cell):
     return (100 * copied / (copied + convolved), *shares)
 
 
-def apart(cells):
-    """How far the shares of both ways of a turn are apart in the loop that alternates and the one with phases."""
+def loops(cells):
+    """Of the loop that alternates and the one with phases: the version that ran most, and both ways of a turn."""
     cell = next(cell for cell in cells if cell.program == "oddeven")
 
-    def shares(comment):
+    def of(comment):
         head = place(cell, ODDEVEN, comment)
-        loops = []
+        found = []
         for version in versions(cell):
             ends = {path: version.ends(path) for path in version.paths}
             closed = [path for path in version.paths if ends[path][0] is not None and ends[path][0] == ends[path][1]]
             turns = [path for path in closed if head in version.places(path)[1:-1]][:2]
             if len(turns) == 2:
-                loops.append([version.count(path) for path in turns])
-        ways = max(loops, key=sum)
-        return [100 * way / sum(ways) for way in ways]
+                found.append((version, turns))
+        return max(found, key=lambda of: sum(map(of[0].count, of[1])))
 
-    both = zip(shares("alternating: each turn"), shares("phased: each turn"))
-    return max(abs(one - other) for one, other in both)
+    return [of(f"{name}: each turn") for name in ("alternating", "phased")]
+
+
+def apart(cells):
+    """How far the shares of both ways of a turn are apart in both loops."""
+    shares = [[100 * version.count(way) / sum(map(version.count, ways)) for way in ways] for version, ways in loops(cells)]
+    return max(abs(one - other) for one, other in zip(*shares))
+
+
+def pairs(ways):
+    """How often two turns came one after the other: of a way with itself, and of one with the other."""
+    return [(way, way) for way in ways], [tuple(ways), tuple(ways[::-1])]
+
+
+def next_turns(cells):
+    """Of all pairs of turns, those of different ways in the loop that alternates, and of the same in that with phases."""
+    shares = []
+    for (version, ways), which in zip(loops(cells), (1, 0)):
+        kinds = [sum(version.count(*pair) for pair in kind) for kind in pairs(ways)]
+        shares.append(100 * kinds[which] / sum(kinds))
+    return all(share >= 99.8 for share in shares), shares
+
+
+def unrolled(cells):
+    """The most frequent pair of turns: different in the loop that alternates, the same in that with phases; of what begins as it does."""
+    most = []
+    for version, ways in loops(cells):
+        same, different = pairs(ways)
+        most.append((version, max(same + different, key=lambda pair: version.count(*pair))))
+    mixed = [first != second for _, (first, second) in most]
+    return mixed == [True, False], [version.share(pair) for version, pair in most]
 
 
 def is_cycle(path):
@@ -101,9 +129,9 @@ def is_cycle(path):
 
 
 def cycle(cell):
-    """The share of the most frequent cycle of what begins as it does, and of the most frequent path after its first."""
+    """The share of the most frequent cycle of what begins as it does, that of the most frequent path after its first, and its paths."""
     head = place(cell, TAGS, "checkTags: each tag")
-    best = (0.0, None)
+    best = (0.0, None, ())
     for version in versions(cell):
         # What begins in the loop or enters it.
         turns = [path for path in version.paths if version.ends(path)[1] == head]
@@ -112,7 +140,13 @@ def cycle(cell):
         for path in version.counts:
             if path[0] in roots and is_cycle(path) and version.share(path) > best[0]:
                 after = [key for key in version.counts if len(key) == 2 and key[0] == path[0]]
-                best = (version.share(path), max(version.share(key) for key in after))
+                best = (version.share(path), max(version.share(key) for key in after), path[: len(path) // 2])
     if best[1] is None:
         raise Unknown("there is no cycle")
     return best
+
+
+def kinds_of_paths(cells):
+    """The paths of that cycle: three or more, and some more than once."""
+    paths = cycle(cells[0])[2]
+    return len(paths) >= 3 and 1 < len(set(paths)) < len(paths), list(paths)

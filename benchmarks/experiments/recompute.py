@@ -3,9 +3,9 @@
 
     python3 benchmarks/experiments/recompute.py STORE [REPORT.json]
 
-It shares nothing with what made the report but the two files, the sources of the benchmark programs and docs/experiments.md, "How numbers come
-from cells", which says how each number comes about. It prints a table of all checks, numbers and shapes, what of them differs, and what is not
-recomputed and why. It ends with 1 if one differs, with 2 if it cannot read what it is given.
+It shares nothing with what made the report but the two files, the sources of the benchmark programs, what the papers print (data/papers.json) and
+docs/experiments.md, "How numbers come from cells", which says how each number comes about. It prints a table of all checks, numbers and shapes,
+what of them differs, and what is not recomputed and why; of checks that were not measured, those that could not be recomputed either. It ends with 1 if one differs, with 2 if it cannot read what it is given.
 """
 
 import json
@@ -168,9 +168,16 @@ def fits(check, holds, numbers):
     return None
 
 
+def recipe_of(experiment, check):
+    """How a check is computed, if it is known. What was not measured may be a number or a shape."""
+    kinds = [RECIPES] if check["measured"] else [RECIPES, SHAPES] if check["verdict"] == "missing" else [SHAPES]
+    found = (kind.get(experiment["id"], {}).get(check["what"]) for kind in kinds)
+    return next((recipe for recipe in found if recipe), None)
+
+
 def judged(experiment, check, cells):
     """The value that was recomputed, and what to say of it: a word, and why."""
-    recipe = (RECIPES if check["measured"] else SHAPES).get(experiment["id"], {}).get(check["what"])
+    recipe = recipe_of(experiment, check)
     if recipe is None:
         return None, "not recomputed", "no recipe for it"
     names = dict.fromkeys(experiment.get("cells", []))
@@ -209,6 +216,8 @@ def main(arguments):
         for check in experiment["checks"]:
             if check["verdict"] == "missing":
                 missing += 1
+                if recipe_of(experiment, check) is None:
+                    told.setdefault("not measured, and no recipe for it", []).append(f"{experiment['id']}: {check['what']}")
                 continue
             value, word, why = judged(experiment, check, cells)
             counts["numbers" if check["measured"] else "shapes"][word] += 1

@@ -293,6 +293,23 @@ fn numbers_of_a_report_follow_from_its_store() {
 
     let cells = store.join("cells.jsonl");
     let whole = std::fs::read_to_string(&cells).expect("a store");
+    // Of all checks of both plans, measured or not, only worked examples have no recipe.
+    let all = fresh("recomputed-all");
+    std::fs::create_dir_all(&all).expect("the folder is ours");
+    for mode in ["quick", "full"] {
+        let text = whole.replacen("\"mode\":\"quick\"", &format!("\"mode\":\"{mode}\""), 1);
+        std::fs::write(all.join("cells.jsonl"), text).expect("the folder is ours");
+        let name = all.to_string_lossy();
+        assert_eq!(holloway(&["experiment", "report", &*name]).code, Some(0));
+        let (_, out, _) = seen(&[&name]);
+        let lines = out.lines().skip_while(|line| *line != "not measured, and no recipe for it").skip(1);
+        let without: Vec<&str> = lines.take_while(|line| !line.is_empty()).map(str::trim).collect();
+        assert!(without.iter().any(|line| line.starts_with("pmu-fig2: ")), "{out}");
+        let examples = ["pmu-fig1: ", "pmu-fig2: ", "kblpp-fig3: "];
+        for line in without {
+            assert!(examples.iter().any(|id| line.starts_with(id)), "{mode}: no recipe for {line}");
+        }
+    }
     let changed = fresh("recomputed-changed");
     std::fs::create_dir_all(&changed).expect("the folder is ours");
     let report = store.join("report.json");

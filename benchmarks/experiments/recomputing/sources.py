@@ -1,10 +1,21 @@
-"""Lines of the benchmark programs, which lie beside this script: results name places by file and line."""
+"""What lies beside this script: lines of the benchmark programs, as results name places by file and line, and what the papers print."""
 
+import json
 import os
 
 from .basics import Unknown
 
-PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "programs")
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAMS, PAPERS = os.path.join(HERE, "..", "..", "programs"), os.path.join(HERE, "..", "data", "papers.json")
+
+
+def paper(name, part):
+    """What a paper has of a table."""
+    try:
+        with open(PAPERS, encoding="utf-8") as text:
+            return json.load(text)[name][part]
+    except (OSError, ValueError, KeyError) as error:
+        raise Unknown(f"cannot read the papers' numbers: {error!r}") from error
 
 
 def line(file, comment):

@@ -5,7 +5,8 @@
 
 It shares nothing with what made the report but the two files, the sources of the benchmark programs, what the papers print (data/papers.json) and
 docs/experiments.md, "How numbers come from cells", which says how each number comes about. It prints a table of all checks, numbers and shapes,
-what of them differs, and what is not recomputed and why; of checks that were not measured, those that could not be recomputed either. It ends with 1 if one differs, with 2 if it cannot read what it is given.
+what of them differs, and what is not recomputed and why; of checks that were not measured, those that could not be recomputed either.
+It ends with 1 if one differs, with 2 if it cannot read what it is given.
 """
 
 import json

@@ -247,7 +247,7 @@ fn techniques(names: &[&str], rows: &[Row]) -> Figure {
         "techniques",
         "Techniques, what they cost and how accurate they are",
         format!(
-            "Means over {}. Accuracies by different measures cannot be compared. Four branches are what the paper's hardware had; their cost was not measured apart from that of sixteen.",
+            "Means over {}. Accuracies by different measures cannot be compared. Four branches are what the paper's hardware had.",
             names.join(", ")
         ),
         &columns,

@@ -37,3 +37,7 @@ pub const QUICK: &[&str] = &["richards", "json", "list", "storage", "queens", "m
 
 /// Of the classic ones, those that call less than once for each tick: of a handful of calls in a run no graph can be more or less accurate.
 pub const WITHOUT_CALLS: &[&str] = &["mandelbrot", "nbody", "sieve"];
+
+/// Of the classic ones, those whose loops are single blocks: next to nothing of what they execute is a path with an edge (33 executions in an iteration of
+/// nbody), of which a trace could tell by which way they went.
+pub const WITHOUT_PATHS: &[&str] = &["nbody"];

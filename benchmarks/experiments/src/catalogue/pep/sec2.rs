@@ -37,8 +37,9 @@ const VERSIONS: &str = "--tier o2 --profile osp:skip=versions";
 
 /// Those that all these experiments measure.
 fn programs(plan: &Plan) -> Vec<&'static str> {
-    let also = plan.pick(vec!["richards", "json", "list", "storage"], accuracies::names());
-    fig6::programs(plan).into_iter().filter(|name| also.contains(name)).collect()
+    let (also, traced) =
+        (plan.pick(vec!["richards", "json", "list", "storage"], accuracies::names()), pmu::traced(plan));
+    fig6::programs(plan).into_iter().filter(|name| also.contains(name) && traced.contains(name)).collect()
 }
 
 fn flags() -> Vec<&'static str> {

@@ -129,21 +129,21 @@ pub fn geometric_mean(ratios: &[&LogRatio]) -> Option<LogRatio> {
         (0..REPLICATES).map(|index| mean(&mut ratios.iter().map(|ratio| ratio.replicates[index])));
     let replicates = replicates.collect();
     let value = mean(&mut ratios.iter().map(|ratio| ratio.value));
-    Some(LogRatio { value, replicates, freedom: freedom_of_mean(ratios) })
+    let parts: Vec<(f64, f64)> = ratios.iter().map(|ratio| (ratio.variance(), ratio.freedom)).collect();
+    Some(LogRatio { value, replicates, freedom: freedom_of_sum(&parts) })
 }
 
-/// Welch's and Satterthwaite's degrees of freedom of a mean over programs.
-fn freedom_of_mean(ratios: &[&LogRatio]) -> f64 {
-    // How far off a program is that was measured once, nobody knows.
-    if ratios.iter().any(|ratio| ratio.freedom < 1.0) {
+/// Welch's and Satterthwaite's degrees of freedom of a sum of independent variances, from these and the degrees of each: 0 if one was measured once.
+pub fn freedom_of_sum(parts: &[(f64, f64)]) -> f64 {
+    // How far off that is, nobody knows.
+    if parts.iter().any(|(_, freedom)| *freedom < 1.0) {
         return 0.0;
     }
-    let variances: Vec<f64> = ratios.iter().map(|ratio| ratio.variance()).collect();
-    let known = variances.iter().zip(ratios).map(|(variance, ratio)| variance.powi(2) / ratio.freedom);
+    let known = parts.iter().map(|(variance, freedom)| variance.powi(2) / freedom);
     match known.sum::<f64>() {
         // Nothing differs.
-        0.0 => ratios.iter().map(|ratio| ratio.freedom).sum(),
-        known => variances.iter().sum::<f64>().powi(2) / known,
+        0.0 => parts.iter().map(|(_, freedom)| freedom).sum(),
+        known => parts.iter().map(|(variance, _)| variance).sum::<f64>().powi(2) / known,
     }
 }
 

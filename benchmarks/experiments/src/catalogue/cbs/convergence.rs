@@ -36,10 +36,9 @@ fn names(plan: &Plan) -> Vec<&'static str> {
 }
 
 fn cell(plan: &Plan, program: &str, profiler: &str) -> Cell {
-    let in_one = accuracies::RUNS.iter().find(|of| of.0 == program).map_or(1_000_000, |of| of.1);
     // A window must be short beside a tick, as it is when ticks are 10 ms apart.
     let every: u32 = plan.pick(20_000, 100_000);
-    let iterations = (TICKS * every).div_ceil(in_one);
+    let iterations = (TICKS * every).div_ceil(accuracies::yieldpoints(program));
     let run = format!(
         "bench {program} --iterations {iterations} --tier o0 --timer virtual:{every}~{} --profile calls --profile {profiler} \
          --profile-snapshots doubling --profile-out @profile.json",

@@ -12,7 +12,7 @@
 
 use crate::report::model::{Measured, Unit};
 use crate::results::mean;
-use holloway_benchmarks::against::statistics::student;
+use holloway_benchmarks::against::statistics::{freedom_of_sum, student};
 
 /// A number that was measured in rounds.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -41,14 +41,6 @@ impl Known {
     }
 }
 
-/// Degrees of freedom of a sum of independent variances.
-fn freedom(variances: &[(f64, f64)]) -> f64 {
-    let known: f64 = variances.iter().map(|(variance, freedom)| variance.powi(2) / freedom).sum();
-    let all: f64 = variances.iter().map(|of| of.0).sum();
-    // Nothing differs.
-    if known > 0.0 { all.powi(2) / known } else { variances.iter().map(|of| of.1).sum() }
-}
-
 /// A ratio of two profilers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Relative {
@@ -75,7 +67,7 @@ impl Relative {
         if !variance.is_finite() {
             return Some(Relative::new(value, None, variance, 0.0));
         }
-        let freedom = freedom(&parts);
+        let freedom = freedom_of_sum(&parts);
         Some(Relative::new(value, fieller(over, under, student(freedom)), variance, freedom))
     }
 
@@ -87,7 +79,7 @@ impl Relative {
         if !sum.is_finite() {
             return Some(Relative::new(value, None, sum, 0.0));
         }
-        let freedom = freedom(&[(over.variance, over.freedom), (under.variance, under.freedom)]);
+        let freedom = freedom_of_sum(&[(over.variance, over.freedom), (under.variance, under.freedom)]);
         let half = (student(freedom) * sum.sqrt()).exp();
         Some(Relative::new(value, Some((value / half, value * half)), sum * value.powi(2), freedom))
     }
@@ -100,7 +92,7 @@ impl Relative {
         let parts: Vec<(f64, f64)> = all.iter().map(|of| of.variance).collect();
         let variance: f64 = parts.iter().map(|of| of.0).sum();
         let is_known = variance.is_finite() && all.iter().all(|of| of.measured.interval.is_some());
-        let half = is_known.then(|| student(freedom(&parts)) * variance.sqrt() / count);
+        let half = is_known.then(|| student(freedom_of_sum(&parts)) * variance.sqrt() / count);
         let interval = half.map(|half| (value - half, value + half));
         Some(Measured { value, interval, unit: Unit::Ratio })
     }

@@ -295,6 +295,10 @@ pub struct MachineArguments {
         help_heading = "Execution"
     )]
     pub seed: i64,
+    /// Place methods at any byte of a cache line, as this number decides, not at its beginning: code is faster in some places than in others,
+    /// and who compares processes wants the average over many numbers
+    #[arg(long, value_name = "N", help_heading = "Execution")]
+    pub scatter: Option<u64>,
     /// Leave yieldpoints out of compiled code, to measure what they cost: it cannot be interrupted then
     #[arg(long, hide = true, help_heading = "Execution")]
     pub no_yieldpoints: bool,
@@ -560,7 +564,7 @@ impl MachineArguments {
             block_order: self.block_order.clone(),
             inlining: self.inlining.clone(),
             method_order: self.methods_by.clone(),
-            scatter: None,
+            scatter: self.scatter,
             constants: self.learned.constants.clone().unwrap_or(defaults.constants),
             replay: self.learned.replay.clone(),
             replayed: None,

@@ -81,6 +81,11 @@ impl Signals {
         self.pending.swap(0, Ordering::SeqCst)
     }
 
+    /// Is anything raised. Leaves it raised.
+    pub fn is_raised(&self) -> bool {
+        self.pending.load(Ordering::Relaxed) != 0
+    }
+
     /// Is something raised that ends the program. Leaves it raised.
     pub fn wants_stop(&self) -> bool {
         self.pending.load(Ordering::Relaxed) & (INTERRUPT | TIMEOUT) != 0

@@ -506,6 +506,14 @@ impl Machinery {
         self.options.fuel.is_some() || self.options.timer.yieldpoints().is_some()
     }
 
+    /// Is a yieldpoint taken only to be counted: for virtual ticks, of which the next is not due, and no signal is raised. Nearly all are.
+    pub(crate) fn is_between_ticks(&self) -> bool {
+        self.options.timer.yieldpoints().is_some()
+            && self.options.fuel.is_none()
+            && self.yieldpoints + 1 < self.next_tick
+            && !self.signals.is_raised()
+    }
+
     /// Sets the control word to what it is between signals.
     pub(crate) fn reset_control(&self) {
         let every = self.counts_yieldpoints() || self.compiled.takes_all_yieldpoints();

@@ -116,16 +116,16 @@ def coldest(cells):
 
 
 def eights(programs, rows, time):
-    """By how much the second program is faster, over processes with the same seed."""
+    """By how much the second program is faster, over processes whose code lies in the same way."""
 
     def of(cells):
         found = {}
         for cell in having(cells, f"--size {rows}"):
-            seed = int(re.search(r"--seed (\d+)", cell.commands).group(1))
-            found[(cell.program, seed)] = time(cell.sample("samples_ns"))
+            place = int(re.search(r"--scatter (\d+)", cell.commands).group(1))
+            found[(cell.program, place)] = time(cell.sample("samples_ns"))
         one, eight = programs
-        seeds = sorted(seed for program, seed in found if program == one)
-        return mean_ratio([[math.log(found[(one, seed)] / found[(eight, seed)]) for seed in seeds]])
+        places = sorted(place for program, place in found if program == one)
+        return mean_ratio([[math.log(found[(one, place)] / found[(eight, place)]) for place in places]])
 
     return of
 

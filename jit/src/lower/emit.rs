@@ -10,6 +10,9 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_codegen::{CodegenError, Context, FinalizedMachExceptionHandler};
 use holloway_vm::compiled::{CallSite, Compiled};
 
+/// Instructions that read so many bytes want them at a multiple of it; shorter constants may lie anywhere.
+const WIDE: u32 = 16;
+
 /// The machine for which code is made: this one.
 pub struct Target {
     isa: OwnedTargetIsa,
@@ -63,7 +66,6 @@ impl Target {
             ("machine_code_cfg_info", if layout { "true" } else { "false" }),
             ("is_pic", "false"),
             ("enable_probestack", "false"),
-            ("log2_min_function_alignment", "6"),
         ];
         for (name, value) in settings {
             flags.set(name, value).map_err(|error| format!("{name}: {error}"))?;
@@ -139,6 +141,7 @@ pub fn emit(
     };
     let compiled = Compiled {
         bytes: code.code_buffer().to_vec(),
+        aligned: buffer.alignment >= WIDE,
         sites: lowered.sites,
         calls,
         positions,

@@ -158,6 +158,13 @@ impl Schedule {
         }
     }
 
+    /// Is there nothing to be done at a yieldpoint until the next tick.
+    #[must_use]
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.word == Word::None && !self.ticked && !self.switch
+    }
+
     /// What the control word must be now.
     #[must_use]
     #[inline]

@@ -138,6 +138,7 @@ impl OverheadArguments {
             ("--stats", machine.stats.is_some(), "the numbers are in the file of --json"),
             ("--log", !machine.log.is_empty(), "many machines would talk; use it with `run`"),
             ("--show", !machine.show.is_empty(), "many machines would talk; use it with `run`"),
+            ("--scatter", machine.scatter.is_some(), "code is moved before every sample in any case"),
             ("--fuel", machine.fuel.is_some(), "every yieldpoint would be taken"),
             ("--timer virtual", machine.timer.yieldpoints().is_some(), "every yieldpoint would be taken"),
             ("--gc-stress", machine.gc_stress.is_some(), "it would be most of the time"),

@@ -9,7 +9,7 @@
 //! back to them, and its memory is freed when no frame is left. What failed is remembered, so that the next compilation does
 //! not assume it again: each failure removes an assumption, so that this comes to an end.
 
-use super::area::CodeArea;
+use super::area::{CodeArea, Piece};
 use super::call_weights::{OneTimeCalls, SampledCallWeights};
 use super::free::free_retired;
 use super::inlining::CompiledCalls;
@@ -340,8 +340,8 @@ pub(crate) fn start(vm: &mut Machinery) -> bool {
                 bytes.extend_from_slice(&stubs::listener(vm.code.method(FunctionId(function))));
             }
         }
-        let thunks =
-            area.allocate(bytes.len()).ok_or_else(|| std::io::Error::other("the code cache is too small"))?;
+        let room = area.allocate(Piece { length: bytes.len(), aligned: true });
+        let thunks = room.ok_or_else(|| std::io::Error::other("the code cache is too small"))?;
         area.write(thunks, &bytes)?;
         let queue = Queue::start(compiler.clone(), vm.program.clone(), vm.signals.clone())?;
         Ok((area, thunks, queue))
@@ -432,7 +432,7 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
         return ask_version(vm, function, entry, level, marked, Urgency::InOrder);
     }
     free_retired(vm);
-    let Some(address) = allocate_code(vm, compiled.bytes.len(), &what) else {
+    let Some(address) = allocate_code(vm, compiled.piece(), &what) else {
         return refuse(
             vm,
             format!(
@@ -514,18 +514,19 @@ fn install(vm: &mut Machinery, request: Request, result: Result<Compiled, String
 }
 
 /// Room for code. Where there is none, the oldest code is evicted until there is, except what waits on some stack.
-fn allocate_code(vm: &mut Machinery, length: usize, what: &str) -> Option<*const u8> {
+fn allocate_code(vm: &mut Machinery, piece: Piece, what: &str) -> Option<*const u8> {
     loop {
-        if let Some(address) = vm.compiled.area.as_mut()?.allocate(length) {
+        if let Some(address) = vm.compiled.area.as_mut()?.allocate(piece) {
             return Some(address);
         }
         let oldest = vm.compiled.map.oldest_valid()?;
         let victim = vm.compiled.map.get(oldest)?;
         let line = format!(
-            "{} #{} is evicted: the code cache of {} bytes is full, and {what} needs {length} bytes",
+            "{} #{} is evicted: the code cache of {} bytes is full, and {what} needs {} bytes",
             vm.program.functions[victim.function.index()].name,
             oldest.0,
-            vm.compiled.options.code_cache
+            vm.compiled.options.code_cache,
+            piece.length
         );
         vm.compiled.log(LogEvent::Compile, &line);
         vm.compiled.statistics.evictions += 1;

@@ -10,6 +10,7 @@
 //!
 //! Code can be moved for the sake of lying elsewhere, too ([`scatter`]), by who measures.
 
+use super::area::Piece;
 use super::call_weights::CallWeights;
 use super::free::{Used, free_retired};
 use super::inlining::{CallDecision, Verdict};
@@ -153,17 +154,18 @@ pub(crate) fn scatter(vm: &mut Machinery, seed: u64) {
 /// Moves pieces into a row, which begins at least so many bytes behind the first place where there is room. How many bytes they are; `Err` says why they
 /// stay where they are.
 fn lay(vm: &mut Machinery, ids: &[CodeId], behind: usize) -> Result<usize, String> {
-    let length = |&id: &CodeId| vm.compiled.map.get(id).map_or(0, |object| object.tables.bytes.len());
-    let lengths: Vec<usize> = ids.iter().map(length).collect();
-    let bytes: usize = lengths.iter().sum();
-    let addresses = vm.compiled.area.as_mut().and_then(|area| area.allocate_row(&lengths, behind));
+    let nothing = Piece { length: 0, aligned: false };
+    let piece = |&id: &CodeId| vm.compiled.map.get(id).map_or(nothing, |object| object.tables.piece());
+    let pieces: Vec<Piece> = ids.iter().map(piece).collect();
+    let bytes: usize = pieces.iter().map(|piece| piece.length).sum();
+    let addresses = vm.compiled.area.as_mut().and_then(|area| area.allocate_row(&pieces, behind));
     let Some(addresses) = addresses else {
         let cache = vm.compiled.options.code_cache;
         return Err(format!("{bytes} bytes in a row do not fit into the code cache of {cache}"));
     };
     if let Err(error) = write_row(vm, ids, &addresses) {
         if let Some(area) = &mut vm.compiled.area {
-            addresses.iter().zip(&lengths).for_each(|(&address, &length)| area.release(address, length));
+            addresses.iter().zip(&pieces).for_each(|(&address, piece)| area.release(address, piece.length));
         }
         return Err(format!("the row cannot be made executable: {error}"));
     }

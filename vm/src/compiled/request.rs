@@ -1,6 +1,7 @@
 //! What passes between the virtual machine and a compiler: a [`Request`] goes in, a [`Compiled`] comes out. Both are plain
 //! values, so that compiling can happen on any thread, and machine code becomes executable here only.
 
+use super::area::Piece;
 use super::inlining::CallDecision;
 use super::profile::Profile;
 use crate::adaptive::watcher::{Bias, SiteBias};
@@ -157,6 +158,8 @@ pub struct CallSite {
 pub struct Compiled {
     /// The machine code; it may be placed anywhere and is entered at its beginning.
     pub bytes: Vec<u8>,
+    /// It has constants that instructions read as a whole from a multiple of 16 bytes, and has to begin at one, too.
+    pub aligned: bool,
     /// Places to leave.
     pub sites: Vec<Site>,
     /// Calls, by ascending `returns`.
@@ -188,6 +191,11 @@ pub struct Compiled {
 }
 
 impl Compiled {
+    /// What has to be placed of it.
+    pub(super) fn piece(&self) -> Piece {
+        Piece { length: self.bytes.len(), aligned: self.aligned }
+    }
+
     /// A number that stands for the code, whatever the addresses in it, and for what `before` and `identity` stand for.
     pub fn digest(&self, before: u64, identity: &[u8]) -> u64 {
         let mut hash = Fingerprint::from(before);

@@ -198,6 +198,11 @@ fn fail(vm: &mut Machinery, pc: *const u64, base: *mut u64, failure: Failure) ->
 /// is followed by another one of the same call.
 pub fn yieldpoint(vm: &mut Machinery, kind: Option<YieldKind>) -> Result<(), Failure> {
     vm.statistics.yieldpoints_taken += 1;
+    if vm.is_between_ticks() && profiling::passes(vm) {
+        vm.yieldpoints += 1;
+        vm.context.path = NO_PATH;
+        return Ok(());
+    }
     vm.reset_control();
     let mut signals = vm.signals.take();
     if vm.counts_yieldpoints() {

@@ -83,8 +83,8 @@ pub use spec::{
 };
 pub use state::Version;
 pub(crate) use state::{
-    Profiling, Taken, count_new_path, enter_block, grow_forest, plant_forest, sample_path, trace_step,
-    yieldpoint,
+    Profiling, Taken, count_new_path, enter_block, grow_forest, passes, plant_forest, sample_path,
+    trace_step, yieldpoint,
 };
 pub use tally::{Counted, WindowStatistics};
 pub use threads::CountedThread;

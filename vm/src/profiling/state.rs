@@ -442,6 +442,18 @@ fn keep_open(word: Word, control: &AtomicI32) {
     }
 }
 
+/// A yieldpoint was taken and only counted: nothing is to be done before the next tick. False if something is.
+pub(crate) fn passes(vm: &mut Machinery) -> bool {
+    match &mut vm.profiling {
+        Profiling { schedule: Some(schedule), stretch, .. } => {
+            let idle = schedule.is_idle();
+            *stretch += u64::from(idle);
+            idle
+        }
+        _ => true,
+    }
+}
+
 /// A yieldpoint was taken, after a tick or in an open window. Samples if the schedule says so, and sets the control word to what the
 /// schedule needs. True if threads are to be switched.
 pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool {

@@ -10,7 +10,7 @@ use crate::catalogue::{Experiment, Findings};
 use crate::cell::Cell;
 use crate::loss::is_gain;
 use crate::papers;
-use crate::plan::Plan;
+use crate::plan::{Mode, Plan};
 use crate::report::model::{Measured, Unit};
 use crate::results::{Results, above_one, exactly, mean, mean_above_one};
 use crate::verdict::{Bound, shown};
@@ -24,9 +24,14 @@ pub(in crate::catalogue) const LEFT: Experiment = Experiment {
         "Programs run for two minutes, the second of which counts. Profile-directed inlining matters most for mtrt, jess and compress; CBS over the timer matters for \
          javac, 4 %, and nothing is slower.",
         "Here code that the new inliner makes by samples is measured against code of static heuristics, and CBS against the timer, paired in \
-         one process, in the steady state. Calls are sampled in a run at the lowest level, several times, with ticks at other moments: intervals say how far other samples may be.",
+         one process, in the steady state. Calls are sampled in a run at the lowest level, several times, with ticks at other moments: intervals say how far other samples may be. \
+         The timer against static heuristics is only shown, and only in a full run.",
     ],
-    cells: |plan| inlining::cells(plan, &[of_new(TIMER), of_new(CBS), cbs_over_timer(NEW)]),
+    cells: |plan| {
+        let shown = plan.pick(None, Some(of_new(TIMER)));
+        let pairs: Vec<_> = [of_new(CBS), cbs_over_timer(NEW)].into_iter().chain(shown).collect();
+        inlining::cells(plan, &pairs)
+    },
     conclude: left,
 };
 
@@ -82,13 +87,11 @@ fn best(costs: &Costs) -> Option<Measured> {
     costs.worst().map(|of| of.1)
 }
 
-fn figure(found: &mut Findings, names: &[&str], timer: &Costs, cbs: &Costs) {
+fn figure(found: &mut Findings, names: &[&str], timer: Option<&Costs>, cbs: &Costs) {
     let groups = categories(names);
-    let series = vec![
-        timer.series("by the timer", &groups),
-        cbs.series("by CBS(3,16)", &groups),
-        cbs.again_series(&groups),
-    ];
+    let by_timer = timer.map(|timer| timer.series("by the timer", &groups));
+    let by_cbs = [cbs.series("by CBS(3,16)", &groups), cbs.again_series(&groups)];
+    let series = by_timer.into_iter().chain(by_cbs).collect();
     found.figures.push(bars(
         "speedup",
         "Speed-up over static heuristics",
@@ -101,7 +104,8 @@ fn figure(found: &mut Findings, names: &[&str], timer: &Costs, cbs: &Costs) {
 
 fn left(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let names = inlining::names(plan);
-    let [timer, cbs] = [TIMER, CBS].map(|profiler| speedups(plan, results, &names, of_new(profiler)));
+    let timer = (plan.mode == Mode::Full).then(|| speedups(plan, results, &names, of_new(TIMER)));
+    let cbs = speedups(plan, results, &names, of_new(CBS));
     let over = speedups(plan, results, &names, cbs_over_timer(NEW));
     let gain = papers::number("cbs.claims.jikes_largest_gain");
     found.checks.number(
@@ -132,7 +136,7 @@ fn left(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         );
     }
     found.checks.told("average speed-up over static heuristics", "no number", cbs.mean);
-    figure(found, &names, &timer, &cbs);
+    figure(found, &names, timer.as_ref(), &cbs);
 }
 
 fn right(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
@@ -168,7 +172,7 @@ fn right(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         cbs.mean.map(|mean| mean.value > 0.0),
         cbs.mean.map_or("not measured".into(), |mean| shown(mean.value, mean.unit)),
     );
-    figure(found, &names, &timer, &cbs);
+    figure(found, &names, Some(&timer), &cbs);
 }
 
 /// What the choice needs of a number of the base's, of which cells say that it is profiled: the ratio of both, over rounds of the one sample that was taken, or over samples.

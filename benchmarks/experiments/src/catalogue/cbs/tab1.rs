@@ -14,13 +14,13 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     title: "The programs",
     says: &[
         "Thirteen programs with small and large inputs: 0.5 to 82 seconds, 243 to 3496 methods executed, 22 to 161 KB of bytecode.",
-        "Here an input is a number of iterations of a program that checks each result. Times are those of the adaptive machine; when time is short, the long runs \
-         are not made, and their time is that of the short run for each iteration. Methods and bytecode (words of eight bytes) are those that the \
+        "Here an input is a number of iterations of a program that checks each result. Times are those of the adaptive machine; when time is short, a third of the short run \
+         is made, and its time for each iteration tells that of both. Methods and bytecode (words of eight bytes) are those that the \
          interpreter entered: in the first iteration with the small size of the program, and with its default one when there is more time.",
     ],
     cells: |plan| {
         let of = |&(name, small, large): &(&'static str, u32, u32)| {
-            let times = [small, plan.pick(small, large)].map(|iterations| time(plan, name, iterations));
+            let times = [small, large].map(|iterations| time(plan, name, made(plan, small, iterations)));
             times.into_iter().chain(sizes(plan).map(|size| code(name, size)))
         };
         programs(plan).iter().flat_map(of).collect()
@@ -30,24 +30,24 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
 
 /// Programs, and how many iterations the short and the long run have.
 const PROGRAMS: [(&str, u32, u32); 18] = [
-    ("compiler", 9, 110),
-    ("lexgen", 7, 80),
-    ("lzw", 7, 90),
-    ("machine", 5, 60),
-    ("market", 11, 135),
-    ("masks", 8, 100),
-    ("rules", 5, 58),
-    ("scheme", 5, 60),
-    ("sqldb", 4, 40),
-    ("tags", 8, 100),
-    ("tracer", 22, 290),
-    ("xslt", 5, 60),
-    ("havlak", 11, 130),
-    ("cd", 220, 2800),
-    ("deltablue", 110, 1400),
-    ("json", 160, 2100),
-    ("raytracer", 75, 930),
-    ("orders", 25, 300),
+    ("compiler", 9, 65),
+    ("lexgen", 7, 45),
+    ("lzw", 7, 45),
+    ("machine", 4, 24),
+    ("market", 11, 75),
+    ("masks", 8, 60),
+    ("rules", 5, 36),
+    ("scheme", 4, 28),
+    ("sqldb", 4, 26),
+    ("tags", 7, 50),
+    ("tracer", 20, 160),
+    ("xslt", 4, 32),
+    ("havlak", 10, 75),
+    ("cd", 200, 1500),
+    ("deltablue", 100, 800),
+    ("json", 140, 1200),
+    ("raytracer", 70, 520),
+    ("orders", 22, 180),
 ];
 
 fn programs(plan: &Plan) -> Vec<(&'static str, u32, u32)> {
@@ -60,9 +60,14 @@ fn sizes(plan: &Plan) -> impl Iterator<Item = &'static str> {
     ["quick", "default"].into_iter().take(plan.pick(1, 2))
 }
 
+/// How many iterations are made for a run that has so many.
+fn made(plan: &Plan, small: u32, iterations: u32) -> u32 {
+    plan.pick((small / 3).max(2), iterations)
+}
+
 fn time(plan: &Plan, program: &str, iterations: u32) -> Cell {
     let line = format!("bench {program} --iterations {iterations} --json {RESULT}");
-    Cell::timed(Reduction::Times, &[&line], plan.pick(1.2, 12.0))
+    Cell::timed(Reduction::Times, &[&line], plan.pick(1.0, 9.0))
 }
 
 /// Everything is interpreted, so that no method is missed because it was inlined.
@@ -81,20 +86,16 @@ struct Row {
 
 fn row(plan: &Plan, results: &Results<'_>, &(name, small, large): &(&'static str, u32, u32)) -> Row {
     let seconds = |iterations: u32| {
-        let samples = results.outcome(&time(plan, name, iterations))?.samples.get("samples_ns")?;
-        Some(samples.iter().sum::<f64>() / 1e9)
-    };
-    let short = seconds(small);
-    let long = match plan.pick(false, true) {
-        true => seconds(large),
-        false => short.map(|short| short * f64::from(large) / f64::from(small)),
+        let made = made(plan, small, iterations);
+        let samples = results.outcome(&time(plan, name, made))?.samples.get("samples_ns")?;
+        Some(samples.iter().sum::<f64>() / 1e9 * f64::from(iterations) / f64::from(made))
     };
     let most = |what: &str| {
         let all: Option<Vec<f64>> = sizes(plan).map(|size| results.number(&code(name, size), what)).collect();
         all.map(|all| all.into_iter().fold(0.0, f64::max))
     };
     let kilobytes = most("entered_words").map(|words| words * 8.0 / 1024.0);
-    Row { name, small: short, large: long, methods: most("methods_entered"), kilobytes }
+    Row { name, small: seconds(small), large: seconds(large), methods: most("methods_entered"), kilobytes }
 }
 
 /// How many of them are so; nothing if one is not known.

@@ -13,13 +13,14 @@ pub const HEADLINES: [&str; 2] =
     ["--profile pep:samples=64,stride=17", "--tier o2 --profile btb:backend=burst,depth=4"];
 
 /// What costs so much that less time tells it, or only stands beside what decides: in a full run 12 seconds.
-const COARSE: [&str; 6] = [
+const COARSE: [&str; 7] = [
     "--profile edges",
     "--profile blpp:storage=array",
     "--profile blpp:storage=hash",
     "--profile pep:samples=1,stride=1",
     "--profile pep:samples=256,stride=17",
     "--profile pep:samples=1024,stride=17",
+    "--tier o2 --profile osp:skip=call",
 ];
 
 /// For how long a program is measured: so many seconds in a quick run.

@@ -51,19 +51,21 @@ const LITTLE: f64 = 5.0;
 const UNCERTAIN: f64 = 10.0;
 
 fn rounds(plan: &Plan) -> u32 {
-    plan.trials.unwrap_or(plan.pick(6, 10))
+    plan.trials.unwrap_or(plan.pick(5, 10))
 }
 
-fn cell(picture: Picture, which: usize, round: u32) -> Cell {
+fn cell(plan: &Plan, picture: Picture, which: usize, round: u32) -> Cell {
+    let iterations = plan.pick(7, 10);
     let (program, rows) = (picture.programs[which], picture.rows);
     // Of two programs one may have its loop across a border of the processor's caches: in each round code lies elsewhere.
-    let line = format!("bench {program} --size {rows} --iterations 10 --scatter {round} --json {RESULT}");
+    let line =
+        format!("bench {program} --size {rows} --iterations {iterations} --scatter {round} --json {RESULT}");
     Cell::timed(Reduction::Times, &[&line], picture.seconds)
         .beside(format!("kblpp-fig7 {} {round}", picture.name))
 }
 
 fn cells(plan: &Plan, picture: Picture) -> Vec<Cell> {
-    (0..rounds(plan)).flat_map(|round| [0, 1].map(|which| cell(picture, which, round))).collect()
+    (0..rounds(plan)).flat_map(|round| [0, 1].map(|which| cell(plan, picture, which, round))).collect()
 }
 
 /// From iterations to the time of a process.
@@ -85,7 +87,7 @@ fn steady(samples: &[f64]) -> Option<f64> {
 fn faster(plan: &Plan, results: &Results<'_>, picture: Picture, time: Time) -> Option<Measured> {
     let time = |cell: &Cell| time(results.outcome(cell)?.samples.get("samples_ns")?);
     let round = |round: u32| {
-        let [by_one, by_eight] = [0, 1].map(|which| time(&cell(picture, which, round)));
+        let [by_one, by_eight] = [0, 1].map(|which| time(&cell(plan, picture, which, round)));
         Some((by_one? / by_eight?).ln())
     };
     let logarithms: Option<Vec<f64>> = (0..rounds(plan)).map(round).collect();

@@ -78,7 +78,7 @@ fn whole(plan: &Plan, program: &str, way: Way) -> Cell {
     let milliseconds = plan.pick(200, 2000);
     // What is only told need not be known as well.
     let rounds = match way {
-        Way::InTurns => plan.trials.unwrap_or(plan.pick(6, 25)).max(1),
+        Way::InTurns => plan.trials.unwrap_or(plan.pick(4, 25)).max(1),
         Way::Always => trials(plan).div_ceil(10).max(2),
     };
     let order = order(plan);

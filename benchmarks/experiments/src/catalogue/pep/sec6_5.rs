@@ -65,7 +65,7 @@ const OTHERS: &[&str] = &["dispatcher", "orders", "shapes"];
 
 /// Where branches change, it matters most when a method is compiled.
 fn trials(plan: &Plan, program: &str) -> std::ops::RangeInclusive<u32> {
-    let quick = if CHANGING.contains(&program) { 5 } else { 3 };
+    let quick = if CHANGING.contains(&program) { 3 } else { 2 };
     1..=plan.trials.unwrap_or(plan.pick(quick, 10)).max(1)
 }
 

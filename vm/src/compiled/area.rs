@@ -183,15 +183,16 @@ mod tests {
     fn pieces_in_a_row_do_not_overlap_and_all_room_comes_back() {
         for scatter in [None, Some(1), Some(2)] {
             let mut area = CodeArea::new(1 << 16, scatter).expect("room");
-            let pieces: Vec<Piece> =
-                (1..60).map(|length| Piece { length: 3 * length, aligned: length % 5 == 0 }).collect();
+            let pieces: Vec<Piece> = (1..60usize)
+                .map(|length| Piece { length: 3 * length, aligned: length.is_multiple_of(5) })
+                .collect();
             let row = area.allocate_row(&pieces, 1000).expect("room");
             for (two, piece) in row.windows(2).zip(&pieces) {
                 assert!(two[0] as usize + piece.length <= two[1] as usize, "{two:?}");
             }
             let aligned = row.iter().zip(&pieces).filter(|(_, piece)| piece.aligned);
             assert!(aligned.clone().count() > 5);
-            assert!(aligned.clone().all(|(&address, _)| address as usize % STEP == 0));
+            assert!(aligned.clone().all(|(&address, _)| (address as usize).is_multiple_of(STEP)));
             for (&address, piece) in row.iter().zip(&pieces) {
                 area.release(address, piece.length);
             }

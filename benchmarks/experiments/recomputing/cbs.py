@@ -265,14 +265,24 @@ def by_timer(cells):
     return share <= 55, [share]
 
 
+def is_surely_less(here, there):
+    """Is all of the 95 % interval of the mean difference, over programs, below zero."""
+    differences = [there[program] - here[program] for program in here]
+    mean_of, freedom = mean(differences), len(differences) - 1
+    if freedom < 1:
+        return mean_of < 0
+    error = math.sqrt(math.fsum((of - mean_of) ** 2 for of in differences) / freedom / len(differences))
+    return mean_of + student(freedom) * error < 0
+
+
 def not_falling(table):
-    """Steps of the grid in which accuracy falls, in whole percents, where less than 100 % is paid and windows end before the next tick."""
+    """Steps of the grid in which accuracy surely falls, in whole percents, where less than 100 % is paid and windows end before the next tick."""
     # Steps that fall and all steps of the paper's grid, of cells below 100 %: of the whole one, and of the subset.
     whole_grid, subset = {"cbs-tab2a": ((2, 205), (1, 40)), "cbs-tab2b": ((16, 311), (0, 40))}[table]
 
     def of(cells):
         cost, whole = paid(cells), lambda value: math.floor(value + 0.5)
-        values = accuracies(cells)
+        values, each = accuracies(cells), grid(cells)
         known = {point: whole(values[point]) for point in closed(cells) if cost(*point) < 100}
         rows, columns = (sorted({point[at] for point in values}) for at in (0, 1))
         along = [((of, one), (of, other)) for of in rows for one, other in zip(columns, columns[1:])]
@@ -280,7 +290,8 @@ def not_falling(table):
         parts = []
         for steps in (along, across):
             steps = [(one, other) for one, other in steps if one in known and other in known]
-            parts += [sum(known[other] < known[one] for one, other in steps), len(steps)]
+            falling = [(one, other) for one, other in steps if known[other] < known[one]]
+            parts += [sum(is_surely_less(each[one], each[other]) for one, other in falling), len(steps)]
         wrong, all_steps = parts[0] + parts[2], parts[1] + parts[3]
         most, of_all = subset if len(values) == 25 else whole_grid
         return wrong * of_all <= most * all_steps, parts

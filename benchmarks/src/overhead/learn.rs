@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// When nothing was compiled in so many runs, nothing more is expected.
 const QUIET: usize = 8;
+/// The same of a rehearsal, which compiles what is known at once: what its code assumes without right fails in the first runs.
+const QUIET_AGAIN: usize = 3;
 /// After so many runs, or after this time, what was learned must do.
 const MOST: usize = 300;
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -45,10 +47,10 @@ pub fn learn(
     inlining: [&InlineOptions; 2],
 ) -> Result<Learned, Failure> {
     let [profile, base] = inlining;
-    let (arm, quiet) = run(subject, host, Purpose::Learn(profile.clone()))?;
+    let (arm, quiet) = run(subject, host, Purpose::Learn(profile.clone()), QUIET)?;
     let mut advice = arm.vm().advice();
     if profile != base {
-        add(&mut advice, run(subject, host, Purpose::Learn(base.clone()))?.0.vm().advice());
+        add(&mut advice, run(subject, host, Purpose::Learn(base.clone()), QUIET)?.0.vm().advice());
         rehearse(subject, host, inlining, &mut advice)?;
     }
     let fastest = quiet.iter().copied().min().unwrap_or(1);
@@ -76,7 +78,7 @@ fn rehearse(
         let known = (advice.failed.len(), advice.compilations.len());
         for choice in inlining {
             let replayed = Purpose::Rehearse(Arc::new(advice.clone()), choice.clone());
-            add(advice, run(subject, host, replayed)?.0.vm().advice());
+            add(advice, run(subject, host, replayed, QUIET_AGAIN)?.0.vm().advice());
         }
         if known == (advice.failed.len(), advice.compilations.len()) {
             break;
@@ -85,11 +87,12 @@ fn rehearse(
     Ok(())
 }
 
-/// A machine that has run the program until nothing was compiled any more, and the times of its runs since then.
+/// A machine that has run the program until nothing was compiled in as many runs, and the times of its runs since then.
 fn run<'a>(
     subject: &'a Subject,
     host: &'a dyn Host,
     purpose: Purpose,
+    enough: usize,
 ) -> Result<(Arm<'a>, Vec<u64>), Failure> {
     let mut arm = Arm::new(subject, host, Work::ONE, None, purpose)?;
     let (start, mut quiet, mut compilations) = (Instant::now(), Vec::new(), 0);
@@ -101,7 +104,7 @@ fn run<'a>(
         if std::mem::replace(&mut compilations, now) != now {
             quiet = vec![cpu];
         }
-        if quiet.len() > QUIET || start.elapsed() > PATIENCE {
+        if quiet.len() > enough || start.elapsed() > PATIENCE {
             break;
         }
     }

@@ -5,6 +5,8 @@
 
 use crate::papers;
 use crate::plan::Plan;
+use crate::results::mean;
+use holloway_benchmarks::against::statistics::student;
 
 /// Samples for each tick, and the stride between them.
 pub type Point = (u32, u32);
@@ -89,28 +91,47 @@ impl Grid {
         rows.map(row).collect()
     }
 
-    /// How often the accuracy falls from one cell to the next.
-    pub fn falls(&self, accuracy: &Numbers, counts: impl Fn(Point) -> bool) -> Falls {
+    /// How often the accuracy falls from one cell that counts to the next, in whole percents and, of those steps, as the other function says.
+    pub fn falls(
+        &self,
+        accuracy: &Numbers,
+        counts: impl Fn(Point) -> bool,
+        is_fall: impl Fn(Point, Point) -> bool,
+    ) -> Falls {
         let at = |row: usize, column: usize| {
             let point = (*self.samples.get(row)?, *self.strides.get(column)?);
             // The paper prints whole percents, and what falls by less is no fall there.
-            accuracy[row][column].filter(|_| counts(point)).map(f64::round)
+            Some((point, accuracy[row][column].filter(|_| counts(point)).map(f64::round)?))
         };
         let mut falls = Falls::default();
         for row in 0..self.samples.len() {
             for column in 0..self.strides.len() {
-                let Some(here) = at(row, column) else { continue };
+                let Some((point, here)) = at(row, column) else { continue };
                 for (next, of) in
                     [(at(row, column + 1), &mut falls.strides), (at(row + 1, column), &mut falls.samples)]
                 {
-                    if let Some(next) = next {
-                        *of = (of.0 + usize::from(next < here), of.1 + 1);
+                    if let Some((to, next)) = next {
+                        *of = (of.0 + usize::from(next < here && is_fall(point, to)), of.1 + 1);
                     }
                 }
             }
         }
         falls
     }
+}
+
+/// Are numbers of programs less in another cell, by more than what programs differ by: is all of the 95 % interval of the mean
+/// difference below zero.
+pub fn is_surely_less(here: &[f64], next: &[f64]) -> bool {
+    let differences: Vec<f64> = here.iter().zip(next).map(|(here, next)| next - here).collect();
+    let Some(mean) = mean(&differences) else { return false };
+    let freedom = differences.len() as f64 - 1.0;
+    if freedom < 1.0 {
+        return mean < 0.0;
+    }
+    let squares: f64 = differences.iter().map(|of| (of - mean).powi(2)).sum();
+    let error = (squares / freedom / differences.len() as f64).sqrt();
+    mean + student(freedom) * error < 0.0
 }
 
 /// Steps from one cell to the next in which accuracy falls, and all steps.
@@ -141,11 +162,12 @@ mod tests {
     use crate::plan::Mode;
 
     fn below_a_hundred(grid: &Grid) -> Falls {
-        grid.falls(&grid.accuracy, |(samples, stride)| {
+        let is_cheap = |(samples, stride): Point| {
             let row = grid.samples.iter().position(|of| *of == samples).expect("a row");
             let column = grid.strides.iter().position(|of| *of == stride).expect("a column");
             grid.overhead[row][column].is_some_and(|overhead| overhead < 100.0)
-        })
+        };
+        grid.falls(&grid.accuracy, is_cheap, |_, _| true)
     }
 
     /// As they were counted in the catalogue, by another program.
@@ -181,7 +203,23 @@ mod tests {
             overhead: vec![vec![Some(0.0); 2]; 2],
         };
         let accuracy = vec![vec![Some(40.4), Some(39.8)], vec![Some(50.0), Some(49.0)]];
-        assert_eq!(grid.falls(&accuracy, |_| true), Falls { strides: (1, 2), samples: (0, 2) });
-        assert_eq!(grid.falls(&accuracy, |of| of.0 == 1), Falls { strides: (0, 1), samples: (0, 0) });
+        let all = |_, _| true;
+        assert_eq!(grid.falls(&accuracy, |_| true, all), Falls { strides: (1, 2), samples: (0, 2) });
+        assert_eq!(grid.falls(&accuracy, |of| of.0 == 1, all), Falls { strides: (0, 1), samples: (0, 0) });
+        assert_eq!(
+            grid.falls(&accuracy, |_| true, |_, to| to.0 != 2),
+            Falls { strides: (0, 2), samples: (0, 2) }
+        );
+    }
+
+    #[test]
+    fn a_fall_that_programs_do_not_agree_on_may_be_chance() {
+        assert!(is_surely_less(&[90.0, 80.0, 70.0, 60.0], &[89.0, 78.9, 69.2, 59.0]));
+        assert!(!is_surely_less(&[90.0, 80.0, 70.0, 60.0], &[92.0, 74.0, 71.0, 58.0]));
+        assert!(!is_surely_less(&[90.0, 80.0], &[92.0, 81.0]));
+        // All by as much: there is no chance in it.
+        assert!(is_surely_less(&[90.0, 80.0], &[89.0, 79.0]));
+        // Of a single program nothing is known but its own numbers.
+        assert!(is_surely_less(&[90.0], &[89.0]));
     }
 }

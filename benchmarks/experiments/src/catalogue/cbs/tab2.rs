@@ -4,7 +4,7 @@
 //! moments, of which the median counts, as in the paper; the others have one.
 
 use super::budget::{self, Prices};
-use super::grid::{Grid, Numbers, Point, Table};
+use super::grid::{Grid, Numbers, Point, Table, is_surely_less};
 use crate::catalogue::accuracies;
 use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings, programs};
@@ -21,9 +21,9 @@ const SAYS: &[&str] = &[
      that take many samples or skip many calls, with ticks of 10 ms; what a sample and a skip cost follows from their means over programs, which are what the grid has, and from that the overhead of every cell; where windows are \
      longer than ticks, from how many calls a program makes. Programs \
      that make fewer calls than there are ticks (mandelbrot, nbody, sieve) are left out: most of their few calls are never seen, whatever is sampled.",
-    "Whether accuracy falls with more samples or longer strides is asked as of the paper's grids: of whole percents, and of cells that cost less than 100 %. There are two counts of it: of all these cells, and of those in which windows end before the next tick. In table 2A both are \
+    "Whether accuracy falls with more samples or longer strides is asked as of the paper's grids: of whole percents, and of cells that cost less than 100 %. There are three counts of it: of all these cells, of those in which windows end before the next tick, and of the latter without falls that programs do not agree on. In table 2A the first two are \
      nearly the same, since whatever samples all the time costs more than 100 %. Here ticks are closer together than the paper's (a run has to have as many), so \
-     that windows are longer than ticks in more cells; in these a longer stride is fewer samples. The second count decides.",
+     that windows are longer than ticks in more cells; in these a longer stride is fewer samples; and most cells are above 95 %, where two neighbours differ by less than what a run with other ticks would. The last count decides.",
 ];
 
 pub(in crate::catalogue) const JIKES: Experiment = Experiment {
@@ -200,12 +200,21 @@ fn fall(found: &mut Findings, grid: &Grid, trials: &Trials<'_>, prices: Option<&
     let column = |stride: u32| grid.strides.iter().position(|of| *of == stride);
     let row = |samples: u32| grid.samples.iter().position(|of| *of == samples);
     let printed = |(samples, stride): Point| grid.overhead[row(samples)?][column(stride)?];
-    let theirs = grid.falls(&grid.accuracy, |point| printed(point).is_some_and(|overhead| overhead < MOST));
+    let is_paid = |point| printed(point).is_some_and(|overhead| overhead < MOST);
+    let theirs = grid.falls(&grid.accuracy, is_paid, |_, _| true);
     let is_complete = grid.points().len() == measured.iter().flatten().flatten().count();
     let ours = prices.filter(|_| is_complete).map(|prices| {
         let is_cheap = |(samples, stride): Point| prices.overhead(samples, stride) < MOST;
         let closed = |point: Point| is_cheap(point) && trials.is_closed(point);
-        [grid.falls(measured, closed), grid.falls(measured, is_cheap)]
+        let by_more_than_chance = |from: Point, to: Point| {
+            let both = trials.each(from, "overlap").zip(trials.each(to, "overlap"));
+            both.is_some_and(|(from, to)| is_surely_less(&from, &to))
+        };
+        [
+            grid.falls(measured, closed, by_more_than_chance),
+            grid.falls(measured, closed, |_, _| true),
+            grid.falls(measured, is_cheap, |_, _| true),
+        ]
     });
     let of = |(falls, all): (usize, usize)| format!("{falls} of {all}");
     let both = |falls: &super::grid::Falls| {
@@ -215,23 +224,24 @@ fn fall(found: &mut Findings, grid: &Grid, trials: &Trials<'_>, prices: Option<&
     found.checks.shape(
         "not falling with samples or strides",
         &both(&theirs),
-        "no larger a part of the steps than in the paper's grid, where less than 100 % is paid and windows end before the next tick",
+        "by more than chance in no larger a part of the steps than in the paper's grid, where less than 100 % is paid and windows end before the next tick",
         closed.map(|ours| ours.are_as_few_as(&theirs)),
         closed.map_or("not measured".into(), |ours| both(&ours)),
     );
-    if let Some([closed, cheap]) = ours {
+    if let Some([surely, closed, cheap]) = ours {
         let line = |name: &str, falls: &super::grid::Falls| {
             vec![text(name), text(&of(falls.strides)), text(&of(falls.samples))]
         };
         found.figures.push(table(
             "falls",
             "Steps in which accuracy falls",
-            "From one cell to the next, in whole percents, as far as both cost less than 100 %.",
+            "From one cell to the next, in whole percents, as far as both cost less than 100 %. Chance: the 95 % interval of the mean over programs.",
             &["cells", "along rows, to a longer stride", "along columns, to more samples"],
             vec![
                 line("the paper", &theirs),
                 line("here", &cheap),
                 line("here, windows that end before the next tick", &closed),
+                line("of these, by more than chance", &surely),
             ],
         ));
     }

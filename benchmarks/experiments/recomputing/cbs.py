@@ -276,21 +276,20 @@ def is_surely_less(here, there):
 
 
 def not_falling(table):
-    """Steps of the grid in which accuracy surely falls, in whole percents, where less than 100 % is paid and windows end before the next tick."""
+    """Steps of the grid in which accuracy surely falls, by half a percent or more, where less than 100 % is paid and windows end before the next tick."""
     # Steps that fall and all steps of the paper's grid, of cells below 100 %: of the whole one, and of the subset.
     whole_grid, subset = {"cbs-tab2a": ((2, 205), (1, 40)), "cbs-tab2b": ((16, 311), (0, 40))}[table]
 
     def of(cells):
-        cost, whole = paid(cells), lambda value: math.floor(value + 0.5)
-        values, each = accuracies(cells), grid(cells)
-        known = {point: whole(values[point]) for point in closed(cells) if cost(*point) < 100}
+        cost, values, each = paid(cells), accuracies(cells), grid(cells)
+        known = {point: values[point] for point in closed(cells) if cost(*point) < 100}
         rows, columns = (sorted({point[at] for point in values}) for at in (0, 1))
         along = [((of, one), (of, other)) for of in rows for one, other in zip(columns, columns[1:])]
         across = [((one, of), (other, of)) for of in columns for one, other in zip(rows, rows[1:])]
         parts = []
         for steps in (along, across):
             steps = [(one, other) for one, other in steps if one in known and other in known]
-            falling = [(one, other) for one, other in steps if known[other] < known[one]]
+            falling = [(one, other) for one, other in steps if known[one] - known[other] >= 0.5]
             parts += [sum(is_surely_less(each[one], each[other]) for one, other in falling), len(steps)]
         wrong, all_steps = parts[0] + parts[2], parts[1] + parts[3]
         most, of_all = subset if len(values) == 25 else whole_grid

@@ -115,6 +115,9 @@ fn fill(
     rounds(result, host, limits, |number| round(subject, host, &learned, &replays, plan, number))
 }
 
+/// However long they take, so many rounds are made: one says nothing of others, and there would be no interval.
+const LEAST_ROUNDS: usize = 2;
+
 /// Rounds until enough is known.
 fn rounds(
     result: &mut ProgramResult,
@@ -132,7 +135,8 @@ fn rounds(
         if number > 0 {
             so_far = format!(", {:+.2} % ± {:.2}", (known.value - 1.0) * 100.0, width(&known) * 50.0);
         }
-        if is_enough(&overheads, limits.precision) || start.elapsed() > limits.time {
+        let is_late = start.elapsed() > limits.time && result.rounds.len() >= LEAST_ROUNDS;
+        if is_enough(&overheads, limits.precision) || is_late {
             break;
         }
     }

@@ -57,7 +57,7 @@ pub struct OverheadArguments {
     /// A program is done when its interval is so many percent wide, from end to end
     #[arg(long, value_name = "PERCENT", default_value = "0.3", value_parser = percent, help_heading = "Measuring")]
     pub precision: f64,
-    /// Or when it was measured for so long
+    /// Or when it was measured for so long, and for two rounds
     #[arg(long, value_name = "DURATION", default_value = "1m", value_parser = values::duration, help_heading = "Measuring")]
     pub max_time: Duration,
     /// Or after so many rounds, each with new machines; 0 for the counts alone

@@ -23,6 +23,9 @@ pub enum Table {
     J9,
 }
 
+/// A fall, in percent, that whole percents show more often than not: the paper prints these, and what falls by less is mostly none there.
+const SHOWN: f64 = 0.5;
+
 /// A few of everything, when time is short: a five by five subset of both tables.
 const LITTLE: [[u32; 5]; 2] = [[1, 4, 16, 64, 256], [1, 3, 7, 31, 127]];
 
@@ -91,7 +94,7 @@ impl Grid {
         rows.map(row).collect()
     }
 
-    /// How often the accuracy falls from one cell that counts to the next, in whole percents and, of those steps, as the other function says.
+    /// How often the accuracy falls from one cell that counts to the next, by at least [`SHOWN`] and, of those steps, as the other function says.
     pub fn falls(
         &self,
         accuracy: &Numbers,
@@ -100,8 +103,7 @@ impl Grid {
     ) -> Falls {
         let at = |row: usize, column: usize| {
             let point = (*self.samples.get(row)?, *self.strides.get(column)?);
-            // The paper prints whole percents, and what falls by less is no fall there.
-            Some((point, accuracy[row][column].filter(|_| counts(point)).map(f64::round)?))
+            Some((point, accuracy[row][column].filter(|_| counts(point))?))
         };
         let mut falls = Falls::default();
         for row in 0..self.samples.len() {
@@ -111,7 +113,7 @@ impl Grid {
                     [(at(row, column + 1), &mut falls.strides), (at(row + 1, column), &mut falls.samples)]
                 {
                     if let Some((to, next)) = next {
-                        *of = (of.0 + usize::from(next < here && is_fall(point, to)), of.1 + 1);
+                        *of = (of.0 + usize::from(here - next >= SHOWN && is_fall(point, to)), of.1 + 1);
                     }
                 }
             }
@@ -195,14 +197,14 @@ mod tests {
     }
 
     #[test]
-    fn a_fall_by_less_than_is_printed_is_none() {
+    fn a_fall_by_less_than_is_shown_is_none() {
         let grid = Grid {
             samples: vec![1, 2],
             strides: vec![1, 3],
             accuracy: vec![vec![Some(0.0); 2]; 2],
             overhead: vec![vec![Some(0.0); 2]; 2],
         };
-        let accuracy = vec![vec![Some(40.4), Some(39.8)], vec![Some(50.0), Some(49.0)]];
+        let accuracy = vec![vec![Some(39.6), Some(39.2)], vec![Some(50.0), Some(49.4)]];
         let all = |_, _| true;
         assert_eq!(grid.falls(&accuracy, |_| true, all), Falls { strides: (1, 2), samples: (0, 2) });
         assert_eq!(grid.falls(&accuracy, |of| of.0 == 1, all), Falls { strides: (0, 1), samples: (0, 0) });

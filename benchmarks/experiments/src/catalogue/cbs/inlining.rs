@@ -102,7 +102,9 @@ pub fn of_samples(plan: &Plan, program: &str, choice: Choice, base: Choice) -> V
     let all = samples(plan);
     let milliseconds =
         plan.trials.map_or(plan.pick(500, 3_500), |trials| (trials.clamp(1, 600) * 1_000 / all).max(500));
-    (0..all).map(|sample| comparing(plan, program, (choice, base), sample, "", milliseconds)).collect()
+    // The interval is that of several samples: a quick run has one round of each.
+    let more = plan.pick(" --rounds 1", "");
+    (0..all).map(|sample| comparing(plan, program, (choice, base), sample, more, milliseconds)).collect()
 }
 
 /// What its compilation takes with either: a cell for each time that calls are sampled, which a quick run does once.

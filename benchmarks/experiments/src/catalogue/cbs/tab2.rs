@@ -21,7 +21,7 @@ const SAYS: &[&str] = &[
      that take many samples or skip many calls, with ticks of 10 ms; what a sample and a skip cost follows from their means over programs, which are what the grid has, and from that the overhead of every cell; where windows are \
      longer than ticks, from how many calls a program makes. Programs \
      that make fewer calls than there are ticks (mandelbrot, nbody, sieve) are left out: most of their few calls are never seen, whatever is sampled.",
-    "Whether accuracy falls with more samples or longer strides is asked as of the paper's grids: of whole percents, and of cells that cost less than 100 %. There are three counts of it: of all these cells, of those in which windows end before the next tick, and of the latter without falls that programs do not agree on. In table 2A the first two are \
+    "Whether accuracy falls with more samples or longer strides is asked as of the paper's grids: by half a percent or more (it prints whole ones), and of cells that cost less than 100 %. There are three counts of it: of all these cells, of those in which windows end before the next tick, and of the latter without falls that programs do not agree on. In table 2A the first two are \
      nearly the same, since whatever samples all the time costs more than 100 %. Here ticks are closer together than the paper's (a run has to have as many), so \
      that windows are longer than ticks in more cells; in these a longer stride is fewer samples; and most cells are above 95 %, where two neighbours differ by less than what a run with other ticks would. The last count decides.",
 ];
@@ -235,7 +235,7 @@ fn fall(found: &mut Findings, grid: &Grid, trials: &Trials<'_>, prices: Option<&
         found.figures.push(table(
             "falls",
             "Steps in which accuracy falls",
-            "From one cell to the next, in whole percents, as far as both cost less than 100 %. Chance: the 95 % interval of the mean over programs.",
+            "From one cell to the next, by half a percent or more, as far as both cost less than 100 %. Chance: the 95 % interval of the mean over programs.",
             &["cells", "along rows, to a longer stride", "along columns, to more samples"],
             vec![
                 line("the paper", &theirs),

@@ -25,7 +25,7 @@ const COARSE: [&str; 7] = [
 
 /// For how long a program is measured: so many seconds in a quick run.
 pub fn seconds(plan: &Plan, quick: u32) -> u32 {
-    plan.trials.map_or(plan.pick(quick, 18), |trials| trials.clamp(1, 600))
+    plan.trials.map_or(plan.pick(quick, 17), |trials| trials.clamp(1, 600))
 }
 
 /// In cells of compilation each round compiles everything again, and hardly executes it.

@@ -211,7 +211,7 @@ pub struct NodesArguments {
 /// `holloway experiment merge`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-All stores must be of one machine, build, mode and seed: numbers of different ones are not comparable.
+All stores must be of machines of one kind, and of one build, mode and seed: numbers of different ones are not comparable.
 
 Example:
   holloway experiment merge all shard-1 shard-2")]

@@ -42,7 +42,7 @@ pub(in crate::catalogue) const RIGHT: Experiment = Experiment {
     says: &[
         "J9 does not inline calls that the profile knows as cold, whatever static heuristics say. By CBS mtrt is 8.7 % faster, five others about 1 %, the worst \
          loses less than 1 %; by the timer's samples six of eight programs lose. (The paper says both \"other 8\" and \"6 of the 8\".)",
-        "Here `j9` is such an inliner, measured against static heuristics that inline up to 60 words; above 20 words it asks for the more calls the larger the callee is. Tiny methods with one target it inlines nevertheless: code of the \
+        "Here `j9` is such an inliner, measured against static heuristics that inline up to 60 words; above 23 words it asks for the more calls the larger the callee is. Tiny methods with one target it inlines nevertheless: code of the \
          lowest level has them inlined, so that samples of its calls know nothing of them.",
         "What such a policy cannot see is time: a method that is called seldom and works long looks cold. In Havlak the phases of its loop finder are such methods, which static heuristics inline and \
          optimize together; so a small callee that makes many calls itself is not cold here. Nor is a large method inlined into itself, however hot its calls are.",

@@ -1,7 +1,7 @@
 //! Arnold and Grove 2005, table 2: accuracy and overhead over samples for each tick and stride, beside each cell of both of the paper's grids.
 //!
-//! A point of the grid is sampled in a run of its own. Few samples say something else each time, so rows with few of them have three trials, with ticks at other
-//! moments, of which the median counts, as in the paper; the others have one.
+//! A point of the grid is sampled in a run of its own. Few samples say something else each time, so in a full run rows with few of them have three trials, with
+//! ticks at other moments, of which the median counts, as in the paper; the others have one.
 
 use super::budget::{self, Prices};
 use super::grid::{Grid, Numbers, Point, Table, is_surely_less};

@@ -19,7 +19,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
          looks up where it begins; so an activation with N paths needs ceil(N/(k-1)) look-ups.",
         "Here chunks and paths are counted, of two iterations of each program: exact numbers, the same in every run. Most chunks begin as \
          others did, and are found without hashing at all: the operations that are left are told, too.",
-        "That it is ceil(N/(k-1)) is not believed: in other runs, of the first 50,000 yieldpoints of each program, every step of compiled code is traced, so that it is known how many paths ended in each activation (`holloway experiment lookups`). From these numbers follows how many chunks there must have been,          and the profiler of the same run must have counted as many, and as many paths.",
+        "That it is ceil(N/(k-1)) is not believed: in other runs, of the first 50,000 yieldpoints of each program, every step of compiled code is traced, so that it is known how many paths ended in each activation (`holloway experiment lookups`). From these numbers follows how many chunks there must have been, and the profiler of the same run must have counted as many, and as many paths.",
     ],
     cells: |plan| {
         forest::cells(plan)

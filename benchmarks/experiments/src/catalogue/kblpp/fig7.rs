@@ -18,7 +18,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
         "By the profile the filter's loop is written anew: where the mask says the same of eight pixels, these are copied as a word, or all convolved. It is up to 21 % faster with the picture of 3114 by 2376 pixels, about 30 % with one of 9265 by 7549, \
          and hardly at all with a black mask.",
         "`apps/masks8` is the filter written so by hand, `black` and `black8` are both with a mask that is black. Eight bytes of an array are one load or store (`word`, `setWord`), as through the paper's pointers. \
-         A round runs each in a process of its own; its time is that of the fastest of ten iterations, and the median of the last five is told beside it. \
+         A round runs each in a process of its own; its time is that of the fastest of ten iterations, and the median of the last five is told beside it (of seven, and four, when time is short). \
          Both write to the same memory in each iteration: that of a new array is the system's to give when it is touched first, which took as long as what is measured (a picture of 7.4 MB: 3 of 15 ms) and came by chance. \
          The large picture, as wide as the small one but with as many pixels as the paper's, is measured in full mode only.",
     ],

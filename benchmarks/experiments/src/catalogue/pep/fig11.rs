@@ -19,12 +19,12 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
     says: &[
         "In adaptive runs, whose compiler knows but the one-time profile, PEP(64,17) is switched on and what it collects is used. The paper's programs become 1.3 % slower on average and 3.2 % at most \
          (median of 25 runs): the costs are more than the benefit, because the programs begin as they go on.",
-        "Here three machines begin at once, two of them without PEP, and take turns after each iteration until one of them has run for some seconds: interpreter, compilation in the background, \
+        "Here three machines begin at once, two of them without PEP, and take turns after each iteration until the base has run for two seconds, or a fifth of one when time is short: interpreter, compilation in the background, \
          and whatever `--continuous` makes again, because PEP's samples say that branches go other ways than code was made for (`overhead --whole-runs`). Compared are the sums of all turns, in time of \
          the processor; intervals are over rounds of such runs.",
         "PEP looks now and then, as `--continuous` has it unless it is told otherwise: methods have a second version with its instrumentation, which runs for some ticks, and seldom where nothing \
-         changes (`pep:code=turns`). The paper's is in all code, all the time; with all programs that is measured beside it.",
-        "The programs with phases are what the paper lacks: five whose branches change. Each of their runs is a process, and long beside the time that it takes to notice. Runs with PEP, in all code, and \
+         changes (`pep:code=turns`). The paper's is in all code, all the time; in a full run that is measured beside it.",
+        "The programs with phases are what the paper lacks: five whose branches change, four when time is short. Each of their runs is a process, and long beside the time that it takes to notice. Runs with PEP, in all code, and \
          without it take turns; a trial is the ratio of neighbours.",
     ],
     cells: |plan| {

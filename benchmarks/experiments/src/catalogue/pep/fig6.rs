@@ -20,7 +20,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
          costs 1.1 % on average and 5.4 % at most; sampling with PEP(64,17) makes it 1.2 % and 4.3 %, so its maxima are known to a point at best.",
         "Here machines with and without PEP replay the same compilations in one process and take turns after each millisecond; the number is the \
          mean ratio of such turns, over rounds that put code and objects elsewhere, with a bootstrap interval. A third machine, which is the base \
-         again, shows what is noise. PEP(64,17) takes up to 64 samples, 17 yieldpoints apart at first, at every tick of 20 ms.",
+         again, shows what is noise. PEP(64,17) takes up to 64 samples at every tick of 20 ms, one at each yieldpoint, after up to 16 skipped ones.",
         "What is executed for a path is seldom an addition, and a store where its number is not known and no yieldpoint sets the register: compiled code executes 1.1 % more instructions in list, 2.2 in queens, 1.8 in deltablue (callgrind). \
          A yieldpoint of a loop sets it only while samples are taken, which the paper's does in each round: then it was 8.6, 5.2 and 2.4 %, and the times were in the same order.",
         "The rest is where code lies: deltablue, from which all that PEP executes was left out in a trial, still took 3 % longer, with the blocks for samples beside its code; and single programs are faster with PEP than without. Work cannot make a program faster, so single programs are known to some points at best.",

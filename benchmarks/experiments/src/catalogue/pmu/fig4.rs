@@ -20,7 +20,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
          samples, the more different paths it finds.",
         "Here a period is named by the paper's cycles, with 50 million added, and means as many samples in a run: 10,000 at 10 million cycles. Time: 10 million cycles are 20 ms, so that a run has 200 s; compiled code \
          is left for a trace of four branches at each tick. The timer itself runs in the machines without profiles, too. A system's clock has its limits: how many ticks there were stands in a table. The quick mode measures three of the seven, and 10 million in all programs of `pmu-fig6`.",
-        "Paths are what different traces of four branches show, in runs that repeat and have as many samples as the paper's: 200,000 of bursts at 500,000 cycles, two millions of the recorder at 50,000. The processor's own records (lbr) are there where the host permits them; \
+        "Paths are what different traces of four branches show, in runs that repeat and have as many samples as the paper's: in a full run 200,000 of bursts at 500,000 cycles, two millions of the recorder at 50,000. The processor's own records (lbr) are there where the host permits them; \
          `holloway doctor` says whether it does. Distances vary by a quarter, for the recorder as for bursts: at fixed ones a program that \
          repeats something short (list) was always left at the same places, and showed fewer traces with the shortest of them than with the next. Stepping through machine code (step) sees the \
          branches that lbr would and takes a hundred times as long.",

@@ -3,7 +3,7 @@
 mod support;
 
 use holloway_jit::ir;
-use support::random::Rng;
+use support::random::Random;
 use support::{Sections, files, program};
 
 /// What is wrong, and where.
@@ -46,14 +46,14 @@ fn errors_say_what_and_where() {
 /// Texts with small damages everywhere.
 #[test]
 fn bad_text_never_panics() {
-    let mut rng = Rng(1);
+    let mut random = Random(1);
     let (mut read, mut refused) = (0, 0);
     for path in files("verify").into_iter().chain(files("passes")) {
         let sections = Sections::of(&std::fs::read_to_string(path).expect("test file"));
         let program = program(&sections).expect("a program");
         let Some(text) = sections.get("region").or(sections.get("before")) else { continue };
         for _ in 0..100 {
-            let damaged = damaged(text, &mut rng);
+            let damaged = damaged(text, &mut random);
             match ir::parse(&damaged, &program) {
                 Ok(region) => {
                     read += 1;
@@ -68,28 +68,28 @@ fn bad_text_never_panics() {
     assert!(read > 100 && refused > 100, "{read} read, {refused} refused");
 }
 
-fn damaged(text: &str, rng: &mut Rng) -> String {
+fn damaged(text: &str, random: &mut Random) -> String {
     let mut chars: Vec<char> = text.chars().collect();
-    for _ in 0..1 + rng.below(3) {
+    for _ in 0..1 + random.below(3) {
         if chars.is_empty() {
             break;
         }
-        let at = rng.below(chars.len());
-        match rng.below(5) {
+        let at = random.below(chars.len());
+        match random.below(5) {
             0 => drop(chars.remove(at)),
             1 => chars.insert(
                 at,
-                rng.pick(&[' ', '"', '#', '(', ')', '[', '<', ':', '@', '9', 'v', 'é', '\n', '-']),
+                random.pick(&[' ', '"', '#', '(', ')', '[', '<', ':', '@', '9', 'v', 'é', '\n', '-']),
             ),
             2 => chars.truncate(at + 1),
             3 => {
                 // One number instead of another.
                 if chars[at].is_ascii_digit() {
-                    chars[at] = rng.pick(&['0', '1', '2', '3', '9']);
+                    chars[at] = random.pick(&['0', '1', '2', '3', '9']);
                 }
             }
             _ => {
-                let other = rng.below(chars.len());
+                let other = random.below(chars.len());
                 chars.swap(at, other);
             }
         }

@@ -1,8 +1,8 @@
 //! What the tests share: files in sections, programs and profiles from them, and expectations that can be blessed.
 #![allow(dead_code)]
 
-pub mod evaluate;
 pub mod profile;
+#[path = "../common/random.rs"]
 pub mod random;
 
 use holloway_bytecode::text::{PRELUDE, assemble};

@@ -1,4 +1,5 @@
-//! Path profiles from a branch trace buffer: Shye et al.: *Analyzing Path Profiling with the Itanium-2 PMU* (2005).
+//! Path profiles from a branch trace buffer: Shye et al.: *Analysis of Path Profiling Information Generated with Performance Monitoring
+//! Hardware* (2005).
 //!
 //! The processor (or an interpreter that plays one) remembers the last K *taken* branches. Now and then this ring is
 //! copied: a [`Trace`]. Everything else happens afterwards, here:

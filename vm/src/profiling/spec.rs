@@ -64,7 +64,7 @@ pub struct ProfileOptions {
     pub subpaths: Option<SubpathOptions>,
     /// Sampled subpaths.
     pub osp: Option<OspOptions>,
-    /// Every step of code whose paths are profiled: for tests, which no spec asks for.
+    /// Every step of code whose paths are profiled: for tests and `holloway experiment`, which no spec asks for.
     pub traced: bool,
 }
 

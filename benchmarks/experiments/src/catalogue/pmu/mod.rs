@@ -22,7 +22,7 @@ use periods::{HEADLINE, Traces};
 
 pub(super) const PAPER: Paper = Paper {
     id: "pmu",
-    title: "Analyzing Path Profiling with the Itanium-2 PMU",
+    title: "Analysis of Path Profiling Information Generated with Performance Monitoring Hardware",
     source: "Shye and others; 2005",
     says: "The processor records its last branches. Read at every ten millionth cycle, and matched with the paths of regions, they tell hot paths for a percent.",
     headlines: &[("pmu-fig6", 0), ("pmu-fig6", 1)],

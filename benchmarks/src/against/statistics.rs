@@ -276,7 +276,7 @@ mod tests {
     /// to 2 %.
     fn covered(rounds: usize) -> f64 {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
-        let trials = 200;
+        let trials = 1000;
         let covered = (0..trials).filter(|_| {
             let mut process = || {
                 let base = 1e6 * (1.0 + random.random_range(-0.1..0.1));
@@ -297,7 +297,7 @@ mod tests {
         // Of 2000 trials it was between 94.9 and 95.9 % for 3 to 15 rounds.
         for rounds in [3, 5, 8] {
             let covered = covered(rounds);
-            assert!((90.0..99.5).contains(&covered), "{covered} % for {rounds} rounds");
+            assert!((93.0..=97.0).contains(&covered), "{covered} % for {rounds} rounds");
         }
     }
 }

@@ -39,7 +39,7 @@ pub struct TraceRecords {
     pub initial_length: u64,
     /// The same after they were extended to the next point of uncertainty.
     pub extended_length: u64,
-    /// The same after they were cut, of different traces; nothing of traces of machine code.
+    /// The same after they were cut, of different traces; nothing in a file from before they were kept.
     #[serde(default)]
     pub lengths: Option<Lengths>,
     /// Pieces of partial paths without an edge, in samples: they say nothing.

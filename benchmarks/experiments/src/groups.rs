@@ -46,6 +46,19 @@ impl Spread {
     }
 }
 
+/// Are numbers of the same programs less in the second place, by more than what programs differ by: is all of the 95 % interval of the
+/// mean difference below zero.
+pub fn is_surely_less(here: &[f64], next: &[f64]) -> bool {
+    let differences: Vec<f64> = here.iter().zip(next).map(|(here, next)| next - here).collect();
+    let Some(mean) = mean(&differences) else { return false };
+    let freedom = differences.len() as f64 - 1.0;
+    if freedom < 1.0 {
+        return mean < 0.0;
+    }
+    let error = (squares(&differences, mean) / freedom / differences.len() as f64).sqrt();
+    mean + student(freedom) * error < 0.0
+}
+
 fn squares(values: &[f64], from: f64) -> f64 {
     values.iter().map(|value| (value - from).powi(2)).sum()
 }
@@ -111,5 +124,16 @@ mod tests {
             })
             .count();
         assert!((8..=36).contains(&differ), "{differ} of 400");
+    }
+
+    #[test]
+    fn a_fall_that_programs_do_not_agree_on_may_be_chance() {
+        assert!(is_surely_less(&[90.0, 80.0, 70.0, 60.0], &[89.0, 78.9, 69.2, 59.0]));
+        assert!(!is_surely_less(&[90.0, 80.0, 70.0, 60.0], &[92.0, 74.0, 71.0, 58.0]));
+        assert!(!is_surely_less(&[90.0, 80.0], &[92.0, 81.0]));
+        // All by as much: there is no chance in it.
+        assert!(is_surely_less(&[90.0, 80.0], &[89.0, 79.0]));
+        // Of a single program nothing is known but its own numbers.
+        assert!(is_surely_less(&[90.0], &[89.0]));
     }
 }

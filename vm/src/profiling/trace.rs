@@ -1,5 +1,6 @@
 //! The trace: everything that compiled code goes through, one step after the other. Tests ask for it, to make profiles from it
-//! in the most obvious way and compare, and experiments about forests (`holloway experiment nodes`, `lookups`); compiled code is many times slower and the trace grows with every block.
+//! in the most obvious way and compare, and experiments about forests (`holloway experiment nodes`, `lookups`); compiled code is many
+//! times slower and the trace grows with every block.
 
 use holloway_profilers::{Arm, BlockId, Edge, VersionId};
 

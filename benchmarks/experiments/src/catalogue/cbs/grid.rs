@@ -5,8 +5,6 @@
 
 use crate::papers;
 use crate::plan::Plan;
-use crate::results::mean;
-use holloway_benchmarks::against::statistics::student;
 
 /// Samples for each tick, and the stride between them.
 pub type Point = (u32, u32);
@@ -122,20 +120,6 @@ impl Grid {
     }
 }
 
-/// Are numbers of programs less in another cell, by more than what programs differ by: is all of the 95 % interval of the mean
-/// difference below zero.
-pub fn is_surely_less(here: &[f64], next: &[f64]) -> bool {
-    let differences: Vec<f64> = here.iter().zip(next).map(|(here, next)| next - here).collect();
-    let Some(mean) = mean(&differences) else { return false };
-    let freedom = differences.len() as f64 - 1.0;
-    if freedom < 1.0 {
-        return mean < 0.0;
-    }
-    let squares: f64 = differences.iter().map(|of| (of - mean).powi(2)).sum();
-    let error = (squares / freedom / differences.len() as f64).sqrt();
-    mean + student(freedom) * error < 0.0
-}
-
 /// Steps from one cell to the next in which accuracy falls, and all steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Falls {
@@ -212,16 +196,5 @@ mod tests {
             grid.falls(&accuracy, |_| true, |_, to| to.0 != 2),
             Falls { strides: (0, 2), samples: (0, 2) }
         );
-    }
-
-    #[test]
-    fn a_fall_that_programs_do_not_agree_on_may_be_chance() {
-        assert!(is_surely_less(&[90.0, 80.0, 70.0, 60.0], &[89.0, 78.9, 69.2, 59.0]));
-        assert!(!is_surely_less(&[90.0, 80.0, 70.0, 60.0], &[92.0, 74.0, 71.0, 58.0]));
-        assert!(!is_surely_less(&[90.0, 80.0], &[92.0, 81.0]));
-        // All by as much: there is no chance in it.
-        assert!(is_surely_less(&[90.0, 80.0], &[89.0, 79.0]));
-        // Of a single program nothing is known but its own numbers.
-        assert!(is_surely_less(&[90.0], &[89.0]));
     }
 }

@@ -4,11 +4,12 @@
 //! ticks at other moments, of which the median counts, as in the paper; the others have one.
 
 use super::budget::{self, Prices};
-use super::grid::{Grid, Numbers, Point, Table, is_surely_less};
+use super::grid::{Grid, Numbers, Point, Table};
 use crate::catalogue::accuracies;
 use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings, programs};
 use crate::cell::Cell;
+use crate::groups::is_surely_less;
 use crate::plan::{Mode, Plan};
 use crate::report::model::{self, Unit};
 use crate::results::{Results, exactly, mean, median};

@@ -22,7 +22,7 @@ pub struct ProfileArguments {
     /// btb[:depth=16,period=4099,ticks=0,backend=recorder|burst|lbr|step,cap=1024,weights=em|equal|prior|prior-em|unique,
     /// calls=rejoin|split|hot,exact=no|yes,analysis=end|background],
     /// subpaths[:max-length=32], osp[:memory=32k,rate=1000,max-length=32,encoding=rotation|xor|random-xor|rolling,
-    /// skip=decrement|call|burst|versions,stretch=10000]
+    /// skip=decrement|call|burst|versions,stretch=10000]. Rarer keys are in docs/profiles.md, and in the message about a wrong one
     #[arg(long = "profile", value_name = "SPEC", help_heading = "Profiling")]
     pub specs: Vec<ProfileSpec>,
     /// Count by green thread, too: the profile has each thread's part

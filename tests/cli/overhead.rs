@@ -29,6 +29,20 @@ fn times_alone_need_no_counts() {
 }
 
 #[test]
+fn two_rounds_are_made_however_late_it_is() {
+    let path = folder("overhead_late").join("overhead.json");
+    let json = path.to_string_lossy();
+    let late = ["--max-time", "1us", "--rounds", "5", "--turns", "3", "--sample", "100us", "--size", "quick"];
+    let seen = holloway(
+        &[&["overhead", "sieve", "--profile", "edges", "--no-counts", "--json", &json][..], &late].concat(),
+    );
+    assert_eq!((seen.code, &*seen.err), (Some(0), ""), "{}", seen.out);
+    let text = std::fs::read_to_string(&path).expect("it was written");
+    let json: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(json["programs"][0]["rounds"].as_array().map(Vec::len), Some(2), "an interval needs two");
+}
+
+#[test]
 fn all_samples_and_counts_are_kept() {
     let (out, json) =
         measured("overhead_kept", &["sieve", "towers", "--profile", "blpp", "--profile", "edges"]);

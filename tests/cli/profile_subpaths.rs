@@ -57,6 +57,52 @@ fn bursts_sample_shares_of_subpaths() {
     assert!(text.contains("% of the subpaths of") || text.contains(" %) of the subpaths of"), "{text}");
 }
 
+/// A branch in the block of a call: the callee's blocks lie between those that tell how it went.
+const BEHIND: &str = "\
+fn part(n: Int) -> Int { if n % 3 == 0 { n / 3 } else { n } }
+fn main() {
+    var sum = 0
+    for i in 0..3000 { if part(i) % 5 == 0 { sum += 1 } else { sum += 2 } }
+    println(sum.toString())
+}
+";
+
+#[test]
+fn samples_know_how_branches_went_behind_calls_too() {
+    let folder = folder("subpaths_branches");
+    let program = file(&folder, "behind.hol", BEHIND);
+    let out = |name: &str| folder.join(name).to_str().expect("a readable path").to_string();
+    let run = |to: &str, spec: &str| {
+        let fixed =
+            ["run", "--timer", "virtual:50", "--tier", "o2", "--profile", "edges", "--profile-out", to];
+        let seen = holloway(&[&fixed[..], &["--profile", spec, &program]].concat());
+        assert_eq!((seen.code, &*seen.out), (Some(0), "5400\n"), "{}", seen.err);
+    };
+    let score = |file: &str| -> serde_json::Value {
+        let scores: serde_json::Value =
+            serde_json::from_str(&shown(&["accuracy", file, "--json"])).expect("JSON");
+        scores["edges"]["subpath"]["exact_edges"].clone()
+    };
+    let (one, other) = (out("one.json"), out("other.json"));
+    run(&one, "osp:rate=5,max-length=16,memory=1m");
+    run(&other, "osp:rate=5,max-length=16,memory=1m,seed=1");
+    let found = score(&one);
+    let is_near = |of: &serde_json::Value, least: f64| of.as_f64().is_some_and(|of| of > least);
+    assert!(is_near(&found["coverage"], 0.999) && is_near(&found["relative"], 0.98), "{found}");
+    // What lies behind a call is not in short samples.
+    assert!(is_near(&found["absolute"], 0.85), "{found}");
+    assert!(shown(&["accuracy", &one]).contains("subpath edges against exact edges"));
+    assert!(shown(&["check", &one]).contains("ok"), "well-formed");
+    // Twice the samples are nearer, or as near.
+    let sum = out("sum.json");
+    let merged = holloway(&["profile", "merge", &sum, &one, &other]);
+    assert_eq!(merged.code, Some(0), "{}", merged.err);
+    assert!(is_near(&score(&sum)["relative"], 0.98), "{}", score(&sum));
+    // Bursts begin where yieldpoints are, and see what lies behind.
+    run(&one, "osp:skip=burst");
+    assert!(is_near(&score(&one)["relative"], 0.8), "{}", score(&one));
+}
+
 #[test]
 fn wrong_parameters_are_named_with_the_right_ones() {
     let program = file(&folder("subpaths_wrong"), "empty.hol", "fn main() {}\n");

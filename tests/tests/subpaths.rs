@@ -19,6 +19,7 @@ use holloway_tests::random::generate;
 use holloway_tests::run::compile;
 use holloway_vm::adaptive::Advice;
 use holloway_vm::compiled::LogEvent;
+use holloway_vm::profiling::file::ProfileFile;
 use holloway_vm::profiling::{Collected, CollectedSubpaths, ProfileOptions, SampledSubpaths, SubpathSkip};
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Outcome, Vm, VmOptions};
@@ -201,6 +202,38 @@ fn subpaths_are_what_the_moves_say() {
     let compared = compared.into_inner();
     println!("{} programs, {compared} counts and samples", seeds.len());
     assert!(compared > 1000 * seeds.len() as u64, "there is little to compare");
+}
+
+/// No outcome of a branch is taken from a sample that was not executed: the interpreter counts them all. Of a switch, several cases may lead to one block:
+/// all of them are likely.
+#[test]
+fn branches_on_samples_went_that_way() {
+    let first = number("SUBPATH_SEED", 0);
+    let seeds: Vec<u64> = (first..first + number("SUBPATH_PROGRAMS", PROGRAMS / 4)).collect();
+    let compared = AtomicU64::new(0);
+    check_all(
+        &seeds,
+        |seed| format!("seed {seed}"),
+        |&seed| {
+            let setting: Setting = ("virtual-timer", Some(7), &["osp:rate=2,memory=1m"]);
+            let ran = run(&generate(seed).tree.program_text(), setting)?;
+            let file = ProfileFile::of(&ran.program, "subpaths.hol", "finished", &ran.found);
+            let executed: BTreeMap<u32, &[u64]> =
+                file.edges.baseline.iter().map(|(branch, arms)| (*branch, &arms[..])).collect();
+            for (branch, arms) in file.edges.subpaths.as_ref().ok_or("there are no branches")? {
+                let run = executed.get(branch).copied().unwrap_or_default();
+                let never = |arm: &usize| arms[*arm] > 0 && run.get(*arm).copied().unwrap_or_default() == 0;
+                if arms.len() == 2 && (0..2).any(|arm| never(&arm)) {
+                    let place = file.branches[*branch as usize].place;
+                    return Err(format!("{place:?}: {arms:?} in samples, run {run:?}"));
+                }
+                compared.fetch_add(arms.iter().filter(|&&count| count > 0).count() as u64, Ordering::Relaxed);
+            }
+            Ok(())
+        },
+    );
+    let compared = compared.into_inner();
+    assert!(compared > 10 * seeds.len() as u64, "{compared} outcomes are little to compare");
 }
 
 /// What cannot run together is refused with the reason.

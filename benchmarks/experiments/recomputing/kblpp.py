@@ -149,7 +149,7 @@ def black(time):
 def more_misses(cell, layout):
     """How much misses of the large cache for each path rise from the least k to the largest."""
     ks = sorted(int(name.split(".")[1]) for name in cell.outcome["numbers"] if re.fullmatch(layout + r"\.\d+\.paths", name))
-    each = [cell.number(f"{layout}.{k}.large_misses") / cell.number(f"{layout}.{k}.paths") for k in (ks[0], ks[-1])]
+    each = [cell.number(f"{layout}.{k}.unforeseen_misses") / cell.number(f"{layout}.{k}.paths") for k in (ks[0], ks[-1])]
     return each[1] - each[0]
 
 

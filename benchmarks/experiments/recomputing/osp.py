@@ -199,6 +199,12 @@ RECIPES = {
         "what sampling alone takes beside a counter, on average": lambda cells: mean(alone(cells, "decrement")),
         "the same of the dearest program": lambda cells: max(alone(cells, "decrement")),
         "what sampling alone takes beside a call for each block, on average": lambda cells: mean(alone(cells, "call")),
+    }
+    | {
+        f"what samples know of branches, relative overlap, {what}": average(
+            "edges.subpath.exact_edges.relative", f"--profile osp:skip={skip} --profile-out"
+        )
+        for what, skip in (("a counter", "decrement"), ("two versions of code", "versions"), ("bursts at ticks", "burst"))
     },
     "osp-sec3.1-jgf-section1": {
         "additions with a counter in compiled code": as_ratio(

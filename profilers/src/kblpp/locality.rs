@@ -1,4 +1,4 @@
-//! Which memory the growing of a forest touches: a model of the accesses to nodes, and a cache that they go through.
+//! Which memory the growing of a forest touches: a model of the accesses to nodes, and [caches](super::cache) that they go through.
 //!
 //! D'Elia & Demetrescu 2013, figure 16, explain their outliers by cache misses: nodes were objects, scattered over the heap, and they made no effort
 //! to change that. Two layouts are modelled, which hold the same forest:
@@ -6,14 +6,16 @@
 //! * [`Layout::Linked`]: the paper's. Nodes of 32 bytes (header, label, counter, first child, next sibling) are made one after the other with other objects between them; for each item
 //!   the algorithm of figure 11 searches a child of tau and one of beta in lists that stay in the order in which they were made, newest first.
 //! * [`Layout::Arena`]: ours, as [`super::Forest`] walks it: one cursor, hot parts of nodes in 16 bytes side by side, lists that order themselves, hash tables for many children.
+//!   Nodes are made ready by blocks.
 //!
 //! Simulated are accesses to nodes and tables of roots only, not those of the program: misses are a proxy, to compare layouts and k, not times. A test
 //! holds both models to what [`super::Forest`] counts of itself: nodes, searches and siblings passed.
 
 use super::K;
+use super::cache::{Accesses, Memory};
 use crate::ids::{PathNumber, VersionId};
 use crate::schedule::SplitMix;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Where nodes lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,16 +31,8 @@ pub enum Layout {
 pub struct Touched {
     /// Paths that ended.
     pub paths: u64,
-    /// Reads and writes.
-    pub accesses: u64,
-    /// Bytes of them all.
-    pub bytes: u64,
-    /// Different lines of 64 bytes.
-    pub lines: u64,
-    /// Accesses that were not in 32 KiB.
-    pub small_misses: u64,
-    /// Accesses that were not in 1 MiB either.
-    pub large_misses: u64,
+    /// Accesses, and how many had to wait.
+    pub accesses: Accesses,
     /// Nodes of the forest.
     pub nodes: u64,
     /// Searches that went beyond the first child.
@@ -73,64 +67,10 @@ pub fn touched(k: K, layout: Layout, paths: &[Ended]) -> Touched {
     }
     Touched {
         paths: paths.len() as u64,
-        lines: memory.lines.len() as u64,
+        accesses: memory.accesses(),
         nodes: model.nodes.len() as u64 - 1,
         searches: model.searches,
         steps: model.steps,
-        ..memory.touched
-    }
-}
-
-const LINE: u64 = 64;
-const WAYS: usize = 8;
-
-/// Lines that were used last, in sets of eight.
-struct Cache {
-    sets: Vec<Vec<u64>>,
-}
-
-impl Cache {
-    fn new(bytes: u64) -> Self {
-        Self { sets: vec![Vec::with_capacity(WAYS); (bytes / LINE) as usize / WAYS] }
-    }
-
-    /// Was it there. It is now.
-    fn holds(&mut self, line: u64) -> bool {
-        let at = (line % self.sets.len() as u64) as usize;
-        let set = &mut self.sets[at];
-        let found = set.iter().position(|&other| other == line);
-        match found {
-            Some(at) => _ = set.remove(at),
-            None if set.len() == WAYS => _ = set.pop(),
-            None => {}
-        }
-        set.insert(0, line);
-        found.is_some()
-    }
-}
-
-struct Memory {
-    small: Cache,
-    large: Cache,
-    lines: HashSet<u64>,
-    touched: Touched,
-}
-
-impl Memory {
-    fn new() -> Self {
-        let (small, large) = (Cache::new(32 << 10), Cache::new(1 << 20));
-        Self { small, large, lines: HashSet::new(), touched: Touched::default() }
-    }
-
-    fn touch(&mut self, address: u64, bytes: u64) {
-        let line = address / LINE;
-        self.lines.insert(line);
-        self.touched.accesses += 1;
-        self.touched.bytes += bytes;
-        if !self.small.holds(line) {
-            self.touched.small_misses += 1;
-            self.touched.large_misses += u64::from(!self.large.holds(line));
-        }
     }
 }
 
@@ -397,6 +337,9 @@ impl Model {
         let at = if start == end { self.end } else { start };
         if start == end {
             self.end += BLOCK;
+            for (array, bytes) in [(0, 16), (NEXT, 4), (PLACES, 8)] {
+                memory.sweep(array + bytes * at, bytes * BLOCK);
+            }
         }
         self.free[slab] = (at + 1, if start == end { at + BLOCK } else { end });
         let upper = if upper == NIL { added } else { upper };
@@ -459,12 +402,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn a_cache_keeps_what_was_used_last() {
-        let mut cache = Cache::new(LINE * WAYS as u64);
-        assert!((0..8).all(|line| !cache.holds(line)));
-        assert!(cache.holds(0) && !cache.holds(8) && !cache.holds(1) && cache.holds(0));
     }
 }

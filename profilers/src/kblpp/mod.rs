@@ -21,6 +21,7 @@
 //! making nodes costs ten times as much as any table.
 
 mod arena;
+mod cache;
 mod forest;
 mod locality;
 mod naive;
@@ -28,6 +29,7 @@ mod paths;
 mod steps;
 
 pub use arena::{Addresses, NodeLayout};
+pub use cache::Accesses;
 pub use forest::{Activation, Forest, InvalidK, K, Statistics};
 pub use locality::{Ended, Layout, Touched, touched};
 pub use naive::count_ngrams;

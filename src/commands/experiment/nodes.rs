@@ -9,7 +9,7 @@ use crate::report::Stop;
 use holloway_benchmarks::measure::{Hooks, measure};
 use holloway_benchmarks::registry::find;
 use holloway_profilers::PathNumber;
-use holloway_profilers::kblpp::{Ended, Layout, Touched, touched};
+use holloway_profilers::kblpp::{Accesses, Ended, Layout, Touched, touched};
 use holloway_vm::profiling::{ProfileOptions, Step, Traced};
 use holloway_vm::timer::TimerSource;
 use holloway_vm::{Vm, VmOptions};
@@ -82,10 +82,12 @@ fn stream(trace: &[Traced]) -> Vec<Ended> {
 fn json(found: &[(u32, &str, Touched)]) -> String {
     let mut all: Map<String, Value> = Map::new();
     for (k, layout, of) in found {
+        let accesses = of.accesses;
         let figures = json!({
-            "paths": of.paths, "nodes": of.nodes, "accesses": of.accesses, "bytes": of.bytes, "lines": of.lines,
-            "small_misses": of.small_misses, "large_misses": of.large_misses,
-            "searches": of.searches, "steps": of.steps,
+            "paths": of.paths, "nodes": of.nodes, "searches": of.searches, "steps": of.steps,
+            "accesses": accesses.all, "bytes": accesses.bytes, "lines": accesses.lines,
+            "small_misses": accesses.small_misses, "large_misses": accesses.large_misses,
+            "unforeseen_misses": accesses.unforeseen_misses,
         });
         all.insert(format!("{layout}.{k}"), figures);
     }
@@ -94,20 +96,22 @@ fn json(found: &[(u32, &str, Touched)]) -> String {
 
 fn table(found: &[(u32, &str, Touched)]) -> String {
     let mut text = format!(
-        "{:>4}  {:<8}{:>10}{:>10}{:>10}{:>10}{:>12}{:>12}\n",
-        "k", "layout", "paths", "nodes", "bytes/p", "lines", "misses/p L1", "L2"
+        "{:>4}  {:<8}{:>10}{:>10}{:>10}{:>10}{:>12}{:>12}{:>12}\n",
+        "k", "layout", "paths", "nodes", "bytes/p", "lines", "misses/p L1", "L2", "unforeseen"
     );
     for (k, layout, of) in found {
         let per = |count: u64| count as f64 / of.paths as f64;
+        let Accesses { bytes, lines, small_misses, large_misses, unforeseen_misses, .. } = of.accesses;
         let _ = writeln!(
             text,
-            "{k:>4}  {layout:<8}{:>10}{:>10}{:>10.1}{:>10}{:>12.4}{:>12.4}",
+            "{k:>4}  {layout:<8}{:>10}{:>10}{:>10.1}{:>10}{:>12.4}{:>12.4}{:>12.4}",
             of.paths,
             of.nodes,
-            per(of.bytes),
-            of.lines,
-            per(of.small_misses),
-            per(of.large_misses)
+            per(bytes),
+            lines,
+            per(small_misses),
+            per(large_misses),
+            per(unforeseen_misses)
         );
     }
     text

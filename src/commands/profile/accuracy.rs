@@ -171,12 +171,14 @@ pub fn edge_rows(estimate: &Profile, truth: &Profile) -> Vec<Row> {
     if let Some(exact) = &truth.file.edges.exact {
         references.push(("exact edges", truth.edges(exact)));
     }
+    references.extend(traces::edges(truth, true).map(|exact| ("paths of regions", exact)));
     let mut estimates: Vec<(&str, EdgeProfile)> = Vec::new();
-    if let Some(sampled) = &estimate.file.edges.sampled {
-        estimates.push(("sampled", estimate.edges(sampled)));
-    } else if !std::ptr::eq(estimate, truth)
-        && (estimate.exact().is_some() || estimate.file.edges.exact.is_some())
-    {
+    let sampled = estimate.file.edges.sampled.as_ref().map(|sampled| ("sampled", estimate.edges(sampled)));
+    let traced = traces::edges(estimate, false).map(|traced| ("traced", traced));
+    let of_subpaths = estimate.file.edges.subpaths.as_ref().map(|rows| ("subpath", estimate.edges(rows)));
+    estimates.extend([sampled, traced, of_subpaths].into_iter().flatten());
+    let is_exact = estimate.exact().is_some() || estimate.file.edges.exact.is_some();
+    if estimates.is_empty() && !std::ptr::eq(estimate, truth) && is_exact {
         estimates.push(("exact", estimate.best_edges().1));
     }
     if baseline.total() > 0 {

@@ -153,6 +153,10 @@ fn merged(profiles: &[Profile]) -> ProfileFile {
         sum.edges.sampled =
             Some(edges(all().map(|(file, names)| (rows(file.edges.sampled.as_deref()), names))));
     }
+    if sum.edges.subpaths.is_some() {
+        sum.edges.subpaths =
+            Some(edges(all().map(|(file, names)| (rows(file.edges.subpaths.as_deref()), names))));
+    }
     if sum.exact.is_some() {
         sum.exact = Some(counts(all().map(|(file, names)| (rows(file.exact.as_deref()), names))));
     }

@@ -5,13 +5,15 @@
 
 use super::accuracy::hot_share;
 use super::diff::{change, listed, ranked};
-use super::model::Profile;
+use super::model::{Profile, id_of};
 use super::scores::{FlowScore, TraceScore};
 use super::text::{counted, outcome, percent, place, score, table};
 use crate::options::Percent;
 use crate::source_lines::SourceLines;
 use holloway_bytecode::Position;
+use holloway_profilers::edges::EdgeProfile;
 use holloway_profilers::metrics::{Flow, Share, wall};
+use holloway_profilers::{Arm, BranchArm};
 use holloway_vm::profiling::file::{ProfileFile, RegionPathRecord, TraceRecords};
 use std::collections::BTreeMap;
 
@@ -228,6 +230,21 @@ pub fn diff(before: &Profile, after: &Profile, top: usize, wanted: &impl Fn(u32)
     };
     let headings = ["change", "before", "after", "of the paths of regions"];
     Some(text + &listed(&changes, top, &headings, "no path has another share", row))
+}
+
+/// The branches of the paths of regions, by their weights; or by their counts, if they were counted.
+pub fn edges(profile: &Profile, are_counted: bool) -> Option<EdgeProfile> {
+    let traces = profile.file.traces.as_ref()?;
+    let mut edges = EdgeProfile::default();
+    for path in &traces.paths {
+        let amount = if are_counted { path.count? } else { (path.weight * PARTS).round() as u64 };
+        for &(branch, arm) in &path.branches {
+            let record = &profile.file.branches[branch as usize];
+            edges.declare(id_of(record), record.arms as usize);
+            edges.add(BranchArm { branch: id_of(record), arm: Arm::new(arm as usize) }, amount);
+        }
+    }
+    Some(edges)
 }
 
 /// How good the weights of branch traces are.

@@ -121,6 +121,7 @@ impl<'f> Look<'f> {
             ("baseline", Some(&edges.baseline)),
             ("exact", edges.exact.as_ref()),
             ("sampled", edges.sampled.as_ref()),
+            ("subpath", edges.subpaths.as_ref()),
         ];
         for (name, rows) in all.into_iter().filter_map(|(name, rows)| Some((name, rows?))) {
             self.edges_of(&format!("{name} edges"), rows);

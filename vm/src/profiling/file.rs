@@ -5,6 +5,7 @@
 //! version of the code only; what a path *is* (where it begins, how its branches went) is written beside it, and
 //! by that paths of different versions, runs and builds can be told to be the same.
 
+mod outcomes;
 mod subpaths;
 mod threads;
 mod traces;
@@ -144,6 +145,9 @@ pub struct EdgeRecords {
     pub exact: Option<Vec<(u32, Vec<u64>)>>,
     /// Of the sampled paths.
     pub sampled: Option<Vec<(u32, Vec<u64>)>>,
+    /// Of the sampled subpaths, as far as they are described: in 1024ths of a sample. Older files have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subpaths: Option<Vec<(u32, Vec<u64>)>>,
 }
 
 /// A piece of code.
@@ -265,7 +269,7 @@ impl ProfileFile {
         }
         let branches = self.branches.len() as u32;
         let edges = self.edges.baseline.iter().chain(self.edges.exact.iter().flatten());
-        let edges = edges.chain(self.edges.sampled.iter().flatten());
+        let edges = edges.chain(self.edges.sampled.iter().chain(&self.edges.subpaths).flatten());
         let by_thread = self.threads.iter().flatten().flat_map(|thread| thread.edges.iter().flatten());
         let edges = edges.chain(by_thread).map(|&(branch, _)| branch);
         let on_paths = self.paths.iter().flat_map(|path| path.branches.iter().map(|&(branch, _)| branch));
@@ -290,6 +294,10 @@ impl ProfileFile {
             baseline: writer.edges(&found.baseline),
             exact: found.edges.as_ref().map(|edges| writer.edges(edges)),
             sampled: found.sampled.as_ref().map(|sampled| writer.edges(&sampled.edges)),
+            subpaths: found.subpaths.as_ref().and_then(|subpaths| {
+                let sampled = subpaths.sampled.as_ref()?;
+                Some(writer.edges(&outcomes::outcomes(&writer, sampled, &subpaths.places)))
+            }),
         };
         let threads = found.threads.as_ref();
         let threads =

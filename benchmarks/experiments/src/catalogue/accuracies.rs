@@ -88,7 +88,8 @@ pub fn calls(program: &str, size: &str, ticks: u64, profilers: &[String], second
 
 /// A score of a configuration, in percent.
 pub struct Measure {
-    name: String,
+    /// What it is called.
+    pub name: String,
     each: Vec<(String, f64)>,
     /// Nothing if a program is missing.
     pub mean: Option<Measured>,

@@ -19,6 +19,7 @@ pub fn csv(profile: &Profile, wanted: &impl Fn(u32) -> bool) -> Result<Vec<u8>, 
     table.edges("baseline", &edges.baseline, wanted);
     table.edges("exact", edges.exact.as_deref().unwrap_or_default(), wanted);
     table.edges("sampled", edges.sampled.as_deref().unwrap_or_default(), wanted);
+    table.edges("subpaths", edges.subpaths.as_deref().unwrap_or_default(), wanted);
     for count in profile.file.exact.iter().flatten() {
         table.path("exact", count.version, &[count.number], count.count, wanted);
     }

@@ -51,6 +51,7 @@ impl ProfileFile {
                 baseline: self.edges.baseline.clone(),
                 exact: thread.edges.clone(),
                 sampled: thread.sampled.as_ref().map(|paths| self.edges_of(paths)),
+                subpaths: self.edges.subpaths.clone(),
             },
             exact: thread.exact.clone(),
             sampled,

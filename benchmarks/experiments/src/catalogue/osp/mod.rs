@@ -11,7 +11,7 @@ mod rates;
 mod runs;
 mod section1;
 mod tab1;
-mod tab2;
+pub(super) mod tab2;
 mod tab3;
 mod tab4;
 pub(super) mod tab5;

@@ -1,5 +1,6 @@
 //! Oren, Matias and Sagiv 2002, table 2: runtime overhead.
 
+use crate::catalogue::accuracies::{self, Measure};
 use crate::catalogue::overheads::{Costs, bars, categories, cell, in_a_line, paper_mean};
 use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings, programs};
@@ -19,6 +20,8 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
          skipping; what sampling alone takes, 19.4 % on average, is what its introduction promises. It expects that a virtual machine would come near that.",
         "Here blocks between samples are counted in four ways: by a call for each block, as there; by a counter in compiled code; in a second version of the code, \
          which runs for ten thousand blocks at each tick; and not at all, with compiled code left for a sample at each tick. Time is that of the whole program.",
+        "What the samples know is asked of branches, too, of which every profiler of paths knows something: how they went between two blocks of a sampled subpath, against the edges \
+         that the same run counts. A call for each block has the samples of a counter.",
         "What sampling alone takes of the first two ways is what they cost at their rate of one sample in 1000 blocks beyond what they cost at a rate so low that there is none (in full mode, of the four kernels of Java Grande that the paper has, with calls of two). The other two do nothing but sample.",
     ],
     cells: |plan| {
@@ -30,7 +33,9 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
                 .flat_map(|name| [way_cell(plan, skip, name), skipping(plan, skip, name)])
                 .collect::<Vec<_>>()
         });
-        all.chain(alone).collect()
+        let known =
+            KNOWING.iter().flat_map(|of| compared(plan).into_iter().map(|name| knowing(plan, of.1, name)));
+        all.chain(alone).chain(known).collect()
     },
     conclude,
 };
@@ -55,6 +60,22 @@ fn alone(plan: &Plan, skip: &str) -> Vec<&'static str> {
     let all: &[&str] = &["fft", "heapsort", "moldyn", "raytracer"];
     plan.programs(&[], if skip == "call" { &all[..2] } else { all })
 }
+
+/// The ways that have samples of their own.
+const KNOWING: [(&str, &str); 3] = [WAYS[1], WAYS[2], WAYS[3]];
+
+/// The programs of which is asked what samples know of branches: in a quick run those that other profilers are compared on.
+fn compared(plan: &Plan) -> Vec<&'static str> {
+    plan.programs(&["richards", "json", "list", "storage"], programs::CLASSIC)
+}
+
+/// What samples of subpaths know of branches, against the edges that the same run counts.
+pub(in crate::catalogue) fn knowing(plan: &Plan, skip: &str, program: &str) -> Cell {
+    accuracies::paths(plan, program, &format!("osp:skip={skip}"))
+}
+
+/// The share of its number of [`knowing`].
+pub(in crate::catalogue) const KNOWN: &str = "edges.subpath.exact_edges.relative";
 
 /// So rare that no run has a sample.
 const NEVER: u64 = 1_000_000_000_000;
@@ -131,6 +152,14 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     }
     found.checks.told("average overhead of a call for each block", &whole, call);
     found.checks.told("average overhead of a counter", &whole, counter);
+    let compared = compared(plan);
+    let known = KNOWING.map(|(name, skip)| {
+        Measure::of(name, &compared, |of| results.number(&knowing(plan, skip, of), KNOWN))
+    });
+    for of in &known {
+        let what = format!("what samples know of branches, relative overlap, {}", of.name);
+        found.checks.told(&what, "not asked", of.mean);
+    }
     let ordered = call.zip(counter).zip(versions).zip(bursts).map(|(((call, counter), versions), bursts)| {
         call.value > 3.0 * counter.value && counter.value > versions.value.max(bursts.value)
     });
@@ -159,6 +188,15 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         Unit::Percent,
         groups.clone(),
         vec![all[0].1.series("measured", &groups), paper_mean(&groups, "paper", total)],
+    ));
+    let groups = categories(&compared);
+    found.figures.push(bars(
+        "branches",
+        "What samples of subpaths know of branches",
+        "Relative overlap with the edges that the same run counts; a branch that no sample has is taken to go each way alike.",
+        Unit::Percent,
+        groups.clone(),
+        known.iter().map(|of| of.series(&groups)).collect(),
     ));
     if names_alone.is_empty() {
         return;

@@ -2,7 +2,7 @@
 
 use super::{fig6, sec5_1};
 use crate::catalogue::accuracies::{self, paths};
-use crate::catalogue::osp::tab5;
+use crate::catalogue::osp::{tab2, tab5};
 use crate::catalogue::overheads::{Costs, cell as cost, in_a_line};
 use crate::catalogue::pmu;
 use crate::catalogue::tables::{table, text};
@@ -58,6 +58,7 @@ fn cells(plan: &Plan) -> Vec<Cell> {
     for name in &names {
         all.extend(flags().into_iter().map(|flags| cost(plan, name, flags)));
         all.push(paths(plan, name, PEP));
+        all.extend(["burst", "versions"].map(|skip| tab2::knowing(plan, skip, name)));
         all.extend(pmu::TRACES.map(|of| pmu::traced_cost(plan, name, of)));
         all.extend(pmu::TRACES.map(|of| pmu::traced_accuracy(name, of)));
     }
@@ -90,6 +91,8 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
     let by_pep = |score: &str| average(&|name| results.number(&paths(plan, name, PEP), score));
     let by_traces =
         |of| average(&|name| results.number(&pmu::traced_accuracy(name, of), "traces.count.accuracy"));
+    let by_subpaths =
+        |skip: &str| average(&|name| results.number(&tab2::knowing(plan, skip, name), tab2::KNOWN));
     let of_traces =
         pmu::TRACES.map(|of| Costs::of(results, &names, |name| pmu::traced_cost(plan, name, of)).mean);
     let (branch_flow, count_flow) = (by_pep("paths.branch.accuracy"), by_pep("paths.count.accuracy"));
@@ -193,10 +196,17 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
             [percent(papers::number("osp.table2.mean_sampling_overhead")), none()],
         ),
         built(
+            "subpaths (OSP), bursts at ticks",
+            "edges, relative overlap",
+            overhead(BURSTS),
+            by_subpaths("burst"),
+            [none(), none()],
+        ),
+        built(
             "duplicated code (OSP; paper: Arnold, Ryder)",
-            "",
+            "edges, relative overlap",
             overhead(VERSIONS),
-            None,
+            by_subpaths("versions"),
             [
                 format!(
                     "{}, or {}",

@@ -93,11 +93,12 @@ fn samples_know_how_branches_went_behind_calls_too() {
     assert!(is_near(&found["absolute"], 0.85), "{found}");
     assert!(shown(&["accuracy", &one]).contains("subpath edges against exact edges"));
     assert!(shown(&["check", &one]).contains("ok"), "well-formed");
-    // Twice the samples are nearer, or as near.
+    // Two runs together know as much.
     let sum = out("sum.json");
     let merged = holloway(&["profile", "merge", &sum, &one, &other]);
     assert_eq!(merged.code, Some(0), "{}", merged.err);
     assert!(is_near(&score(&sum)["relative"], 0.98), "{}", score(&sum));
+    assert!(shown(&["check", &sum]).contains("ok"), "well-formed");
     // Bursts begin where yieldpoints are, and see what lies behind.
     run(&one, "osp:skip=burst");
     assert!(is_near(&score(&one)["relative"], 0.8), "{}", score(&one));

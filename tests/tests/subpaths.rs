@@ -183,57 +183,52 @@ fn number(variable: &str, otherwise: u64) -> u64 {
     }
 }
 
+/// Checks each of so many random programs by its seed, or of as many as the environment says. How many they were.
+fn for_programs(usual: u64, check: impl Fn(u64) -> Result<(), String> + Sync) -> u64 {
+    let first = number("SUBPATH_SEED", 0);
+    let seeds: Vec<u64> = (first..first + number("SUBPATH_PROGRAMS", usual)).collect();
+    check_all(&seeds, |seed| format!("seed {seed}"), |&seed| check(seed));
+    seeds.len() as u64
+}
+
 #[test]
 fn subpaths_are_what_the_moves_say() {
-    let first = number("SUBPATH_SEED", 0);
-    let seeds: Vec<u64> = (first..first + number("SUBPATH_PROGRAMS", PROGRAMS)).collect();
     let compared = AtomicU64::new(0);
-    check_all(
-        &seeds,
-        |seed| format!("seed {seed}"),
-        |&seed| {
-            let setting = SETTINGS[seed as usize % SETTINGS.len()];
-            let ran = run(&generate(seed).tree.program_text(), setting)?;
-            compared
-                .fetch_add(check(&ran).map_err(|why| format!("{}: {why}", setting.0))?, Ordering::Relaxed);
-            Ok(())
-        },
-    );
+    let programs = for_programs(PROGRAMS, |seed| {
+        let setting = SETTINGS[seed as usize % SETTINGS.len()];
+        let ran = run(&generate(seed).tree.program_text(), setting)?;
+        compared.fetch_add(check(&ran).map_err(|why| format!("{}: {why}", setting.0))?, Ordering::Relaxed);
+        Ok(())
+    });
     let compared = compared.into_inner();
-    println!("{} programs, {compared} counts and samples", seeds.len());
-    assert!(compared > 1000 * seeds.len() as u64, "there is little to compare");
+    println!("{programs} programs, {compared} counts and samples");
+    assert!(compared > 1000 * programs, "there is little to compare");
 }
 
 /// No outcome of a branch is taken from a sample that was not executed: the interpreter counts them all. Of a switch, several cases may lead to one block:
 /// all of them are likely.
 #[test]
 fn branches_on_samples_went_that_way() {
-    let first = number("SUBPATH_SEED", 0);
-    let seeds: Vec<u64> = (first..first + number("SUBPATH_PROGRAMS", PROGRAMS / 4)).collect();
     let compared = AtomicU64::new(0);
-    check_all(
-        &seeds,
-        |seed| format!("seed {seed}"),
-        |&seed| {
-            let setting: Setting = ("virtual-timer", Some(7), &["osp:rate=2,memory=1m"]);
-            let ran = run(&generate(seed).tree.program_text(), setting)?;
-            let file = ProfileFile::of(&ran.program, "subpaths.hol", "finished", &ran.found);
-            let executed: BTreeMap<u32, &[u64]> =
-                file.edges.baseline.iter().map(|(branch, arms)| (*branch, &arms[..])).collect();
-            for (branch, arms) in file.edges.subpaths.as_ref().ok_or("there are no branches")? {
-                let run = executed.get(branch).copied().unwrap_or_default();
-                let never = |arm: &usize| arms[*arm] > 0 && run.get(*arm).copied().unwrap_or_default() == 0;
-                if arms.len() == 2 && (0..2).any(|arm| never(&arm)) {
-                    let place = file.branches[*branch as usize].place;
-                    return Err(format!("{place:?}: {arms:?} in samples, run {run:?}"));
-                }
-                compared.fetch_add(arms.iter().filter(|&&count| count > 0).count() as u64, Ordering::Relaxed);
+    let programs = for_programs(PROGRAMS / 4, |seed| {
+        let setting: Setting = ("virtual-timer", Some(7), &["osp:rate=2,memory=1m"]);
+        let ran = run(&generate(seed).tree.program_text(), setting)?;
+        let file = ProfileFile::of(&ran.program, "subpaths.hol", "finished", &ran.found);
+        let executed: BTreeMap<u32, &[u64]> =
+            file.edges.baseline.iter().map(|(branch, arms)| (*branch, &arms[..])).collect();
+        for (branch, arms) in file.edges.subpaths.as_ref().ok_or("there are no branches")? {
+            let run = executed.get(branch).copied().unwrap_or_default();
+            let never = |arm: &usize| arms[*arm] > 0 && run.get(*arm).copied().unwrap_or_default() == 0;
+            if arms.len() == 2 && (0..2).any(|arm| never(&arm)) {
+                let place = file.branches[*branch as usize].place;
+                return Err(format!("{place:?}: {arms:?} in samples, run {run:?}"));
             }
-            Ok(())
-        },
-    );
+            compared.fetch_add(arms.iter().filter(|&&count| count > 0).count() as u64, Ordering::Relaxed);
+        }
+        Ok(())
+    });
     let compared = compared.into_inner();
-    assert!(compared > 10 * seeds.len() as u64, "{compared} outcomes are little to compare");
+    assert!(compared > 10 * programs, "{compared} outcomes are little to compare");
 }
 
 /// What cannot run together is refused with the reason.
@@ -292,47 +287,41 @@ fn execute(
 /// Compiled code tells of the same blocks in the same order as the interpreter, at all levels, wherever it is entered and left.
 #[test]
 fn compiled_code_tells_of_the_blocks_that_the_interpreter_enters() {
-    let first = number("SUBPATH_SEED", 0);
-    let seeds: Vec<u64> = (first..first + number("SUBPATH_PROGRAMS", PROGRAMS / 2)).collect();
     let compared = AtomicU64::new(0);
-    check_all(
-        &seeds,
-        |seed| format!("seed {seed}"),
-        |&seed| {
-            let text = generate(seed).tree.program_text();
-            let specs = ["subpaths:max-length=16", "osp:rate=9,skip=call"];
-            let Some(truth) = executed(&text, "tail", &specs)? else { return Ok(()) };
-            let Some((_, exact)) = &truth.exact else { return Err("nothing was counted".to_string()) };
-            let name = COMPILED[seed as usize % COMPILED.len()];
-            let Some(found) = executed(&text, name, &specs)? else { return Ok(()) };
-            let Some((_, counted)) = &found.exact else { return Err("nothing was counted".to_string()) };
-            let mut wrong = None;
-            exact.for_each(|blocks, count| {
-                if wrong.is_none() && counted.count(blocks) != count {
-                    wrong = Some(format!("{blocks:?}: {count} times, {} in {name}", counted.count(blocks)));
-                }
-            });
-            if let Some(wrong) = wrong {
-                return Err(wrong);
+    let programs = for_programs(PROGRAMS / 2, |seed| {
+        let text = generate(seed).tree.program_text();
+        let specs = ["subpaths:max-length=16", "osp:rate=9,skip=call"];
+        let Some(truth) = executed(&text, "tail", &specs)? else { return Ok(()) };
+        let Some((_, exact)) = &truth.exact else { return Err("nothing was counted".to_string()) };
+        let name = COMPILED[seed as usize % COMPILED.len()];
+        let Some(found) = executed(&text, name, &specs)? else { return Ok(()) };
+        let Some((_, counted)) = &found.exact else { return Err("nothing was counted".to_string()) };
+        let mut wrong = None;
+        exact.for_each(|blocks, count| {
+            if wrong.is_none() && counted.count(blocks) != count {
+                wrong = Some(format!("{blocks:?}: {count} times, {} in {name}", counted.count(blocks)));
             }
-            if (exact.blocks(), exact.distinct()) != (counted.blocks(), counted.distinct()) {
-                return Err(format!("{} blocks, {} in {name}", exact.blocks(), counted.blocks()));
+        });
+        if let Some(wrong) = wrong {
+            return Err(wrong);
+        }
+        if (exact.blocks(), exact.distinct()) != (counted.blocks(), counted.distinct()) {
+            return Err(format!("{} blocks, {} in {name}", exact.blocks(), counted.blocks()));
+        }
+        compared.fetch_add(exact.blocks(), Ordering::Relaxed);
+        // Who counts down what is passed over takes the same samples as who looks at each block.
+        let sample = |found: &CollectedSubpaths| found.sampled.as_ref().map(|found| found.sample.clone());
+        for (how, spec) in [("tail", "osp:rate=9,skip=decrement"), (name, "osp:rate=9,skip=decrement")] {
+            let Some(down) = executed(&text, how, &[spec])? else { return Ok(()) };
+            if sample(&down) != sample(&truth) {
+                return Err(format!("other samples are counted down in {how}"));
             }
-            compared.fetch_add(exact.blocks(), Ordering::Relaxed);
-            // Who counts down what is passed over takes the same samples as who looks at each block.
-            let sample = |found: &CollectedSubpaths| found.sampled.as_ref().map(|found| found.sample.clone());
-            for (how, spec) in [("tail", "osp:rate=9,skip=decrement"), (name, "osp:rate=9,skip=decrement")] {
-                let Some(down) = executed(&text, how, &[spec])? else { return Ok(()) };
-                if sample(&down) != sample(&truth) {
-                    return Err(format!("other samples are counted down in {how}"));
-                }
-            }
-            Ok(())
-        },
-    );
+        }
+        Ok(())
+    });
     let compared = compared.into_inner();
-    println!("{} programs, {compared} blocks", seeds.len());
-    assert!(compared > 1000 * seeds.len() as u64, "there is little to compare");
+    println!("{programs} programs, {compared} blocks");
+    assert!(compared > 1000 * programs, "there is little to compare");
 }
 
 /// The sample of a program with one thread, ticks coming after so many yieldpoints. All that a run without profilers compiles is compiled first.
@@ -368,42 +357,35 @@ fn sampled(
 /// sizes.
 #[test]
 fn two_versions_of_code_count_the_same_blocks() {
-    let first = number("SUBPATH_SEED", 0);
-    let seeds: Vec<u64> = (first..first + number("SUBPATH_PROGRAMS", PROGRAMS / 2)).collect();
     let (compared, found, marked) = (AtomicU64::new(0), AtomicU64::new(0), Arc::new(AtomicU64::new(0)));
-    check_all(
-        &seeds,
-        |seed| format!("seed {seed}"),
-        |&seed| {
-            let text = generate(seed).tree.program_text();
-            let name = COMPILED[seed as usize % COMPILED.len()];
-            // One stretch from the first yieldpoint to the end.
-            let spec = "osp:rate=9,skip=versions,stretch=1000000000,max-length=16";
-            let Some(interpreted) = sampled(&text, "tail", 1, spec, &marked)? else { return Ok(()) };
-            let Some(compiled) = sampled(&text, name, 1, spec, &marked)? else { return Ok(()) };
-            if interpreted.blocks != compiled.blocks || interpreted.sample != compiled.sample {
-                let (blocks, others) = (interpreted.blocks, compiled.blocks);
-                return Err(format!("{blocks} blocks are counted in the interpreter, {others} in {name}"));
-            }
-            compared.fetch_add(compiled.blocks, Ordering::Relaxed);
-            let Some(truth) = executed(&text, "tail", &["subpaths:max-length=16"])? else { return Ok(()) };
-            let Some((_, exact)) = &truth.exact else { return Err("nothing was counted".to_string()) };
-            for (ticks, stretch) in [(17, 1), (29, 40), (101, 700)] {
-                let spec = format!("osp:rate=5,skip=versions,stretch={stretch},max-length=16,seed={seed}");
-                let Some(some) = sampled(&text, name, ticks, &spec, &marked)? else { return Ok(()) };
-                for row in &some.sample.rows {
-                    let blocks = row.blocks.as_deref().ok_or("a subpath is not described")?;
-                    if exact.count(blocks) == 0 {
-                        return Err(format!("{blocks:?} was sampled in {name} by {spec}, and never run"));
-                    }
+    let programs = for_programs(PROGRAMS / 2, |seed| {
+        let text = generate(seed).tree.program_text();
+        let name = COMPILED[seed as usize % COMPILED.len()];
+        // One stretch from the first yieldpoint to the end.
+        let spec = "osp:rate=9,skip=versions,stretch=1000000000,max-length=16";
+        let Some(interpreted) = sampled(&text, "tail", 1, spec, &marked)? else { return Ok(()) };
+        let Some(compiled) = sampled(&text, name, 1, spec, &marked)? else { return Ok(()) };
+        if interpreted.blocks != compiled.blocks || interpreted.sample != compiled.sample {
+            let (blocks, others) = (interpreted.blocks, compiled.blocks);
+            return Err(format!("{blocks} blocks are counted in the interpreter, {others} in {name}"));
+        }
+        compared.fetch_add(compiled.blocks, Ordering::Relaxed);
+        let Some(truth) = executed(&text, "tail", &["subpaths:max-length=16"])? else { return Ok(()) };
+        let Some((_, exact)) = &truth.exact else { return Err("nothing was counted".to_string()) };
+        for (ticks, stretch) in [(17, 1), (29, 40), (101, 700)] {
+            let spec = format!("osp:rate=5,skip=versions,stretch={stretch},max-length=16,seed={seed}");
+            let Some(some) = sampled(&text, name, ticks, &spec, &marked)? else { return Ok(()) };
+            for row in &some.sample.rows {
+                let blocks = row.blocks.as_deref().ok_or("a subpath is not described")?;
+                if exact.count(blocks) == 0 {
+                    return Err(format!("{blocks:?} was sampled in {name} by {spec}, and never run"));
                 }
-                found.fetch_add(some.sample.samples(), Ordering::Relaxed);
             }
-            Ok(())
-        },
-    );
+            found.fetch_add(some.sample.samples(), Ordering::Relaxed);
+        }
+        Ok(())
+    });
     let [compared, found, marked] = [&compared, &found, &*marked].map(|count| count.load(Ordering::Relaxed));
-    let programs = seeds.len() as u64;
     println!(
         "{programs} programs, {compared} blocks, {found} samples, {marked} pieces of code tell of blocks"
     );

@@ -40,4 +40,10 @@ pub const WITHOUT_CALLS: &[&str] = &["mandelbrot", "nbody", "sieve"];
 
 /// Of the classic ones, those whose loops are single blocks: next to nothing of what they execute is a path with an edge (33 executions in an iteration of
 /// nbody), of which a trace could tell by which way they went.
-pub const WITHOUT_PATHS: &[&str] = &["nbody"];
+const WITHOUT_PATHS: &[&str] = &["nbody"];
+
+/// Those of whose traces a path can be told.
+pub fn with_paths(mut names: Vec<&'static str>) -> Vec<&'static str> {
+    names.retain(|name| !WITHOUT_PATHS.contains(name));
+    names
+}

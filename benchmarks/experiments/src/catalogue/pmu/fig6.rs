@@ -46,9 +46,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
 const QUICK: [&str; 6] = ["richards", "json", "deltablue", "list", "storage", "queens"];
 
 pub(super) fn programs(plan: &Plan) -> Vec<&'static str> {
-    let mut names = plan.programs(&QUICK, programs::CLASSIC);
-    names.retain(|name| !programs::WITHOUT_PATHS.contains(name));
-    names
+    programs::with_paths(plan.programs(&QUICK, programs::CLASSIC))
 }
 
 /// Those with the processor's own records: on few hosts there are any.

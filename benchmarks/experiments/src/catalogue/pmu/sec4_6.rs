@@ -39,10 +39,9 @@ const WEIGHTS: [(&str, Traces, &str); 3] = [
 ];
 
 fn programs(plan: &Plan) -> Vec<&'static str> {
-    let all =
-        plan.programs(&["richards", "json", "deltablue", "list", "storage", "queens"], programs::CLASSIC);
+    let quick = ["richards", "json", "deltablue", "list", "storage", "queens"];
     // Without a piece that fits a path, no flow is false.
-    all.into_iter().filter(|name| !programs::WITHOUT_PATHS.contains(name)).collect()
+    programs::with_paths(plan.programs(&quick, programs::CLASSIC))
 }
 
 /// The most paths of a region; the usual limit is 1024.

@@ -501,7 +501,8 @@ fn branch_traces_are_what_the_moves_say() {
     let [passages, extended] = [&PASSAGES, &EXTENDED].map(|of| of.load(Ordering::Relaxed));
     println!("{passages} passages, {extended} of them by extension");
     assert!(extended > 100 * seeds.len() as u64, "little was extended: {extended}");
-    assert!(bursts > 10 * seeds.len() as u64, "there are few bursts");
+    // One passes over 256 branches on average, and a program is ended after some thousands.
+    assert!(bursts > 4 * seeds.len() as u64, "there are few bursts");
 }
 
 /// Virtual calls with a usual target and others, errors that leave a callee or are caught in it, recursion, threads, a loop in a

@@ -29,6 +29,44 @@ pub const NO_PATH: u64 = u64::MAX;
 /// Numbers are smaller.
 pub const UNSURE: u64 = 1 << 31;
 
+/// Blocks that compiled code counts down until the profiler of subpaths samples some, and those of the sample that it already had.
+#[repr(C)]
+#[derive(Clone, Debug)]
+pub struct BlockCounter {
+    /// How many may begin until one is told, and one. While a sample is taken: 1.
+    pub left: u64,
+    /// So many blocks of the sample are in `sampled`,
+    pub told: u32,
+    /// and so many the stub that is called for a block may put there by itself. The next one is told to the virtual machine.
+    pub room: u32,
+    /// Numbers of blocks in the order in which they were entered.
+    pub sampled: [u32; SAMPLED],
+}
+
+/// So many blocks of a sample wait until the virtual machine hears of them.
+const SAMPLED: usize = 32;
+
+impl BlockCounter {
+    /// The sample that is next, or has begun, lacks so many blocks, the last of which is to be told.
+    pub fn make_room(&mut self, missing: usize) {
+        self.room = missing.saturating_sub(1).min(SAMPLED) as u32;
+    }
+
+    /// The blocks that were put here, which then are not here any more; nor is there room for others.
+    pub fn take(&mut self) -> impl Iterator<Item = u32> + '_ {
+        let told = std::mem::take(&mut self.told) as usize;
+        self.room = 0;
+        self.sampled[..told].iter().copied()
+    }
+}
+
+impl Default for BlockCounter {
+    /// Nobody wants to know of blocks.
+    fn default() -> BlockCounter {
+        BlockCounter { left: u64::MAX, told: 0, room: 0, sampled: [0; SAMPLED] }
+    }
+}
+
 /// What running code sees of its virtual machine.
 #[repr(C)]
 pub struct Context {
@@ -67,8 +105,6 @@ pub struct Context {
     pub forest: Addresses,
     /// The number of the path that ends at a yieldpoint of compiled code that is taken; [`NO_PATH`] if none ends there.
     pub path: u64,
-    /// If compiled code counts blocks: how many may begin until the profiler of subpaths wants to know of one, and one.
-    pub blocks_left: u64,
     /// Which yieldpoint of compiled code is taken, as a number of [`holloway_profilers::schedule::YieldKind`].
     pub kind: u32,
     /// Not 0 if epilogues are among the calls that `skips` counts.
@@ -85,6 +121,8 @@ pub struct Context {
     pub continue_at: *const u8,
     /// The running thread is recorded: the interpreter's recording copy runs. Looked at on slow paths only.
     pub recording: bool,
+    /// Blocks, if compiled code counts them.
+    pub blocks: BlockCounter,
     /// Live values of compiled code that is left, and arguments of natives.
     pub exits: [u64; EXITS],
 }
@@ -112,13 +150,13 @@ impl Default for Context {
             counters: std::ptr::null_mut(),
             forest: Addresses { nodes: std::ptr::null_mut(), steps: TableAddress::empty() },
             path: NO_PATH,
-            blocks_left: u64::MAX,
             exit_place: 0,
             exit_depth: 0,
             leave: 0,
             result: 0,
             continue_at: std::ptr::null(),
             recording: false,
+            blocks: BlockCounter::default(),
             exits: [0; EXITS],
         }
     }

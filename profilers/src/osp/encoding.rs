@@ -59,13 +59,16 @@ impl fmt::Display for Encoding {
 pub struct Encoder {
     encoding: Encoding,
     seed: u64,
+    /// Of the polynomials: from 1 to the prime less 2.
+    base: u64,
 }
 
 impl Encoder {
     /// The encoding with random numbers from this seed: the same seed, the same words.
     #[must_use]
     pub fn new(encoding: Encoding, seed: u64) -> Self {
-        Self { encoding, seed: mix(seed) }
+        let seed = mix(seed);
+        Self { encoding, seed, base: seed % (PRIME - 2) + 1 }
     }
 
     /// The encoding.
@@ -92,9 +95,8 @@ impl Encoder {
 
     /// Horner's scheme over further blocks.
     fn hash(self, start: u64, blocks: &[BlockId]) -> u64 {
-        let base = self.seed % (PRIME - 2) + 1;
         blocks.iter().fold(start, |hash, block| {
-            let product = u128::from(hash) * u128::from(base) + u128::from(block.0) + 1;
+            let product = u128::from(hash) * u128::from(self.base) + u128::from(block.0) + 1;
             let folded = (product as u64 & PRIME) + (product >> 61) as u64;
             if folded >= PRIME { folded - PRIME } else { folded }
         })
@@ -103,16 +105,28 @@ impl Encoder {
 
 /// Where the least rotation of a sequence begins, the first place if several do. O(n) steps, no memory.
 ///
-/// Invariant: no rotation that begins before `first.max(second)`, except at `first` and `second`, is the least one. Both
+/// Mostly one element is the least of all, which decides. Else two of its places race each other. Invariant: no rotation that begins before `first.max(second)`, except at `first` and `second`, is the least one. Both
 /// agree in their first `same` elements; where they differ, the greater loses, and with it all starts that its prefix
 /// covers.
 #[must_use]
-pub fn least_rotation<T: Ord>(sequence: &[T]) -> usize {
+pub fn least_rotation<T: Ord + Copy>(sequence: &[T]) -> usize {
+    let Some(&start) = sequence.first() else { return 0 };
+    let (mut least, mut first, mut is_tied) = (start, 0, false);
+    for (index, &element) in sequence.iter().enumerate().skip(1) {
+        // Selections rather than branches: nobody could predict them.
+        let (less, equal) = (element < least, element == least);
+        is_tied = !less & (is_tied | equal);
+        first = if less { index } else { first };
+        least = if less { element } else { least };
+    }
+    if !is_tied {
+        return first;
+    }
     let len = sequence.len();
-    let at = |index: usize| &sequence[if index < len { index } else { index - len }];
-    let (mut first, mut second, mut same) = (0, 1, 0);
+    let at = |index: usize| sequence[if index < len { index } else { index - len }];
+    let (mut second, mut same) = (first + 1, 0);
     while first < len && second < len && same < len {
-        match at(first + same).cmp(at(second + same)) {
+        match at(first + same).cmp(&at(second + same)) {
             std::cmp::Ordering::Equal => {
                 same += 1;
                 continue;
@@ -125,7 +139,7 @@ pub fn least_rotation<T: Ord>(sequence: &[T]) -> usize {
         }
         same = 0;
     }
-    if len == 0 { 0 } else { first.min(second) }
+    first.min(second)
 }
 
 /// The least p for which a sequence is the repetition of its first p elements: how many blocks of a hot subpath make one

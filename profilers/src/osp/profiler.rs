@@ -25,7 +25,7 @@ use super::config::{Ageing, Config, Invalid, Keeping, MAX_MEMORY, Starts};
 use super::describe::{Coder, Deltas, Writer};
 use super::encoding::Encoder;
 use super::hot_list::{Added, HotList};
-use super::random::{Random, Ratio};
+use super::random::{Geometric, Random, Ratio};
 use super::sample::{LAST_RATE, Row, Sample, Stratum, quarter_more, ratio_of};
 use crate::BlockId;
 
@@ -76,6 +76,8 @@ pub struct Profiler<C: Coder = Deltas> {
     /// Blocks before the running plan began; with weighted starts, all weight so far.
     settled: u64,
     rate: u64,
+    /// Skips at this rate, or at the one before.
+    skips: Geometric,
     /// Of so many samples of what is not in the list, one enters: 1 but for a full counting sample.
     threshold: u64,
     /// Samples of each length, of a counting sample; otherwise nothing.
@@ -147,6 +149,7 @@ impl<C: Coder> Profiler<C> {
             buffer,
             settled: 0,
             rate: config.rate,
+            skips: Geometric::new(config.rate),
             threshold: 1,
             taken,
             random: Random::new(config.seed),
@@ -309,7 +312,10 @@ impl<C: Coder> Profiler<C> {
 
     fn make_plan(&mut self) {
         let length = self.config.lengths.draw(&mut self.random);
-        self.plan = Plan { skip: self.random.geometric(self.rate), length };
+        if self.skips.mean() != self.rate {
+            self.skips = Geometric::new(self.rate);
+        }
+        self.plan = Plan { skip: self.skips.draw(&mut self.random), length };
         self.skip = self.plan.skip;
     }
 

@@ -67,14 +67,9 @@ impl Random {
         ((self.bits() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 
-    /// How many blocks to pass over until the next sample: geometric with this mean, hence memoryless, hence blind to
-    /// the periods of loops. At least 1; a mean of 0 counts as 1.
+    /// How many blocks to pass over until the next sample, with this mean.
     pub fn geometric(&mut self, mean: u64) -> u64 {
-        if mean <= 1 {
-            return 1;
-        }
-        let drawn = self.unit().ln() / (-1.0 / mean as f64).ln_1p();
-        (drawn.ceil() as u64).max(1)
+        Geometric::new(mean).draw(self)
     }
 
     /// How many of `trials` succeed if each does with probability `p`: exact. O(trials/32 + log trials).
@@ -109,6 +104,33 @@ impl Random {
             0 => whole,
             left => whole + u64::from((self.bits() >> (64 - left)).count_ones()),
         }
+    }
+}
+
+/// How many blocks to pass over until the next sample: geometric, hence memoryless, hence blind to the periods of loops. At least 1; a mean of 0
+/// counts as 1.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Geometric {
+    mean: u64,
+    /// Of the chance that a block is passed over.
+    logarithm: f64,
+}
+
+impl Geometric {
+    pub fn new(mean: u64) -> Self {
+        Self { mean, logarithm: (-1.0 / mean as f64).ln_1p() }
+    }
+
+    pub fn mean(&self) -> u64 {
+        self.mean
+    }
+
+    pub fn draw(&self, random: &mut Random) -> u64 {
+        if self.mean <= 1 {
+            return 1;
+        }
+        let drawn = random.unit().ln() / self.logarithm;
+        (drawn.ceil() as u64).max(1)
     }
 }
 

@@ -233,7 +233,7 @@ impl Model {
                 forest_nodes: offset_of!(Context, forest.nodes) as i32,
                 forest_steps: offset_of!(Context, forest.steps.slots) as i32,
                 forest_shift: offset_of!(Context, forest.steps.shift) as i32,
-                blocks_left: offset_of!(Context, blocks_left) as i32,
+                blocks_left: offset_of!(Context, blocks.left) as i32,
                 exit_place: offset_of!(Context, exit_place) as i32,
                 exit_depth: offset_of!(Context, exit_depth) as i32,
                 leave: offset_of!(Context, leave) as i32,

@@ -286,8 +286,8 @@ preserving! {
     grow_forest_stub => crate::profiling::grow_forest;
     /// The end of a path where there is no yieldpoint.
     sample_path_stub => crate::profiling::sample_path;
-    /// The beginning of a block.
-    block_stub => crate::profiling::enter_block;
+    /// The beginning of a block of which the virtual machine is to hear.
+    told_block_stub => crate::profiling::enter_block;
 }
 
 /// The yieldpoint of a loop that is taken.
@@ -350,6 +350,31 @@ pub unsafe extern "C" fn epilogue_stub() {
         kind = const std::mem::offset_of!(Context, kind),
         epilogue = const YieldKind::Epilogue as u32,
         slow = sym yieldpoint_stub,
+    )
+}
+
+/// The beginning of a block: those of a sample but its last are only noted, which takes no more than this.
+#[unsafe(naked)]
+pub unsafe extern "C" fn block_stub() {
+    naked_asm!(
+        // rdi: the context, rsi: the number of the block.
+        "push rax",
+        "mov eax, [rdi + {told}]",
+        "cmp eax, [rdi + {room}]",
+        "jae 2f",
+        "mov [rdi + rax * 4 + {sampled}], esi",
+        "inc dword ptr [rdi + {told}]",
+        "mov qword ptr [rdi + {left}], 1",
+        "pop rax",
+        "ret",
+        "2:",
+        "pop rax",
+        "jmp {slow}",
+        told = const std::mem::offset_of!(Context, blocks.told),
+        room = const std::mem::offset_of!(Context, blocks.room),
+        sampled = const std::mem::offset_of!(Context, blocks.sampled),
+        left = const std::mem::offset_of!(Context, blocks.left),
+        slow = sym told_block_stub,
     )
 }
 

@@ -119,7 +119,7 @@ impl Tape {
 
     fn tell(&self, event: Event) {
         // SAFETY: as above; the context is live, and nobody else refers to it.
-        unsafe { (*self.recorder).event(event, &mut (*self.ctx).blocks_left) }
+        unsafe { (*self.recorder).event(event, &mut (*self.ctx).blocks) }
     }
 
     /// A return goes to the end of the block of its call; the instruction after the call may begin another one.
@@ -127,8 +127,7 @@ impl Tape {
         // Below the first frame of a part of the stack lies a stub: the caller is compiled code, or nobody.
         if to < STUB_WORDS {
             // SAFETY: as above.
-            let is_told =
-                unsafe { (*self.recorder).returned_to_compiled(from, &mut (*self.ctx).blocks_left) };
+            let is_told = unsafe { (*self.recorder).returned_to_compiled(from, &mut (*self.ctx).blocks) };
             if is_told {
                 return;
             }

@@ -335,7 +335,7 @@ pub(crate) fn collect(vm: &Machinery) -> Collected {
         call_moments: profiling.moments.as_ref().map_or_else(Vec::new, |moments| moments.taken.clone()),
         trace: profiling.trace.steps.clone(),
         traces,
-        subpaths: recorder.and_then(|recorder| recorder.subpaths(vm.context.blocks_left)),
+        subpaths: recorder.and_then(|recorder| recorder.subpaths(&vm.context.blocks)),
         moves: recorder.map_or_else(Vec::new, Recorder::moves),
     }
 }

@@ -151,7 +151,7 @@ impl Profiling {
     ) -> Result<(), String> {
         self.recorder = Recorder::new(&self.options, program, code, hot)?.map(Box::new);
         context.recording = self.recorder.as_ref().is_some_and(|recorder| recorder.is_on());
-        context.blocks_left = self.recorder.as_ref().map_or(u64::MAX, |recorder| recorder.blocks_left());
+        context.blocks = self.recorder.as_ref().map(|recorder| recorder.blocks()).unwrap_or_default();
         Ok(())
     }
 
@@ -247,7 +247,7 @@ impl Profiling {
     /// This thread runs from here on.
     pub fn switch_to(&mut self, thread: ThreadNumber, context: &mut Context) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.switch_to(thread, &mut context.blocks_left);
+            recorder.switch_to(thread, &mut context.blocks);
             context.recording = recorder.is_on();
         }
         if self.per_thread() {
@@ -258,7 +258,7 @@ impl Profiling {
     /// A thread is over: no code runs before the next switch.
     pub fn thread_ends(&mut self, thread: ThreadNumber, context: &Context) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.thread_ends(thread, context.blocks_left);
+            recorder.thread_ends(thread, &context.blocks);
         }
         self.tallies.end(thread, &self.versions);
     }
@@ -464,7 +464,7 @@ pub(crate) fn yieldpoint(vm: &mut Machinery, ticked: bool, taken: Taken) -> bool
             Position::Interpreted(pc, _) => Some(vm.code.word_of(pc) + usize::from(kind.is_none())),
             _ => None,
         };
-        recorder.tick(at, &mut vm.context.blocks_left);
+        recorder.tick(at, &mut vm.context.blocks);
         vm.context.recording = recorder.is_on();
     }
     if ticked && let Profiling { native: Some(native), versions, .. } = &mut vm.profiling {

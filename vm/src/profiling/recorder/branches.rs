@@ -2,11 +2,13 @@
 //! makes of it all.
 //!
 //! One clock for all threads: a sample is due after so many taken branches of the program, or so many ticks, and shows the ring
-//! of the thread that runs then. The rings of the other threads wait.
+//! of the thread that runs then. The rings of the other threads wait. In a burst it shows the branches that come next, behind some that are
+//! passed over by chance.
 
 use super::Event;
 use super::analyst::{Analyst, TraceReader};
 use super::blocks::{BlockTable, region_graphs};
+use super::burst::DELAY;
 use super::exact::{ExactPaths, PathCount};
 use crate::profiling::native::VersionBranches;
 use crate::profiling::spec::BtbOptions;
@@ -16,6 +18,7 @@ use holloway_profilers::btb::{
     self, Analysis, BranchKind, Clock, EdgeCounts, Estimate, Lengths, Noise, Place, Reconstruction,
     Recording, Ring, RunProfile, Spans, Statistics, TakenBranch, TraceTable,
 };
+use holloway_profilers::osp::Random;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -54,6 +57,10 @@ pub(crate) struct BranchTraces {
     ring: Ring,
     rings: BTreeMap<ThreadNumber, Ring>,
     scratch: Vec<TakenBranch>,
+    /// So many more branches are taken until a burst is over.
+    until_burst_ends: u64,
+    /// For how many that are.
+    random: Random,
     /// If records are to be as inexact as those of hardware.
     noise: Option<Noise>,
     exact: Option<ExactPaths>,
@@ -88,6 +95,8 @@ impl BranchTraces {
             ring: Ring::new(options.depth as usize).map_err(wrong)?,
             rings: BTreeMap::new(),
             scratch: Vec::with_capacity(options.depth as usize),
+            until_burst_ends: 0,
+            random: Random::new(options.seed),
             noise: match options.noise {
                 0 => None,
                 percent => Some(Noise::new(percent, options.seed).map_err(wrong)?),
@@ -105,6 +114,7 @@ impl BranchTraces {
     #[inline]
     pub fn taken(&mut self, kind: BranchKind, source: Place, target: Place) {
         self.ring.push(TakenBranch { source, target, kind });
+        self.until_burst_ends = self.until_burst_ends.saturating_sub(1);
         if self.clock.branch() {
             self.sample(None);
         }
@@ -133,9 +143,14 @@ impl BranchTraces {
         self.clock.ticks(1)
     }
 
-    /// How many branches the buffer holds, and how many it can hold.
-    pub fn filled(&self) -> (usize, usize) {
-        (self.ring.len(), self.ring.depth())
+    /// A burst begins.
+    pub fn begin_burst(&mut self) {
+        self.until_burst_ends = self.random.bits() % DELAY + self.ring.depth() as u64;
+    }
+
+    /// Has a burst passed over enough, and is the buffer full.
+    pub fn is_burst_over(&self) -> bool {
+        self.until_burst_ends == 0 && self.ring.len() == self.ring.depth()
     }
 
     /// Takes a sample.

@@ -1,4 +1,5 @@
-//! Bursts: a sample is due, the running thread leaves compiled code, is interpreted until the buffer is full, and goes back.
+//! Bursts: a sample is due, the running thread leaves compiled code, is interpreted until something was passed over and the buffer is full, and goes
+//! back.
 //!
 //! ```text
 //!            tick                          buffer is full                    compiled code ran, or none is near
@@ -23,8 +24,13 @@
 //! that nothing is compiled again for it; only a loop that goes on for long when the burst is over may need code of its own, which
 //! it gets once.
 
+use crate::context::BlockCounter;
 use crate::profiling::spec::{Backend, ProfileOptions};
 use crate::threads::ThreadNumber;
+
+/// A burst passes over fewer blocks or taken branches than this, by chance, before it samples: compiled code is left at yieldpoints, and what
+/// comes behind them would be sampled too often.
+pub(super) const DELAY: u64 = 512;
 
 /// So many back edges are tried until the interpreter goes on by itself.
 pub(super) const MOST_BACK_EDGES: u32 = 4096;
@@ -179,10 +185,9 @@ impl super::Recorder {
         self.running().is_some() != marked
     }
 
-    /// The interpreted part of the stack returned, from here. True if that is all that is to be said now. `left` is the word of the context in
-    /// which blocks are counted down.
-    pub fn returned_to_compiled(&mut self, from: usize, left: &mut u64) -> bool {
-        self.tell_before_return(left);
+    /// The interpreted part of the stack returned, from here. True if that is all that is to be said now.
+    pub fn returned_to_compiled(&mut self, from: usize, counter: &mut BlockCounter) -> bool {
+        self.tell_before_return(counter);
         let burst = self.burst.as_mut().filter(|burst| burst.phase == Phase::Recording);
         burst.map(|burst| burst.returned = Some(from)).is_some()
     }

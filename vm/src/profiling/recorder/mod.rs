@@ -34,6 +34,7 @@ pub use subpaths::{BlockPlace, CollectedSubpaths, SampledSubpaths};
 
 use super::spec::ProfileOptions;
 use crate::compiled::GivenCalls;
+use crate::context::BlockCounter;
 use crate::loader::LoadedCode;
 use crate::threads::ThreadNumber;
 use blocks::BlockTable;
@@ -149,16 +150,16 @@ impl Recorder {
         self.blocks.begins(word)
     }
 
-    /// Control moved. `left` is the word of the context in which blocks are counted down.
+    /// Control moved. `counter` is the context's, here as below.
     #[inline]
-    pub fn event(&mut self, event: Event, left: &mut u64) {
+    pub fn event(&mut self, event: Event, counter: &mut BlockCounter) {
         if self.moves.is_some() {
             self.note(event);
         }
         if let Some(burst) = &mut self.burst {
             burst.is_fresh = false;
         }
-        self.enters(event, left);
+        self.enters(event, counter);
         let Recorder { blocks, branches: Some(branches), .. } = self else { return };
         match event {
             Event::Fall { .. } => {}
@@ -177,10 +178,9 @@ impl Recorder {
             }
         }
         branches.follow(event, blocks);
-        let (filled, depth) = branches.filled();
-        if filled == depth
-            && let Some(burst) = &mut self.burst
+        if let Some(burst) = &mut self.burst
             && burst.phase == Phase::Recording
+            && branches.is_burst_over()
         {
             branches.sample(None);
             burst.phase = Phase::BackEdges(burst::MOST_BACK_EDGES);
@@ -220,19 +220,19 @@ impl Recorder {
     }
 
     /// This thread runs from here on.
-    pub fn switch_to(&mut self, thread: ThreadNumber, left: &mut u64) {
+    pub fn switch_to(&mut self, thread: ThreadNumber, counter: &mut BlockCounter) {
         self.thread = thread;
         let begins = self.burst.as_mut().is_some_and(|burst| burst.switch_to(thread));
         self.branches.iter_mut().for_each(|branches| branches.switch_to(thread));
-        self.subpaths.iter_mut().for_each(|subpaths| subpaths.switch_to(thread, left));
-        self.enters_thread(begins, left);
+        self.subpaths.iter_mut().for_each(|subpaths| subpaths.switch_to(thread, counter));
+        self.enters_thread(begins, counter);
     }
 
     /// A thread is over.
-    pub fn thread_ends(&mut self, thread: ThreadNumber, left: u64) {
+    pub fn thread_ends(&mut self, thread: ThreadNumber, counter: &BlockCounter) {
         self.burst.iter_mut().for_each(|burst| burst.thread_ends(thread));
         self.branches.iter_mut().for_each(|branches| branches.thread_ends(thread));
-        self.subpaths.iter_mut().for_each(|subpaths| subpaths.thread_ends(thread, left));
+        self.subpaths.iter_mut().for_each(|subpaths| subpaths.thread_ends(thread, counter));
     }
 
     /// Are ticks needed.
@@ -271,18 +271,19 @@ impl Recorder {
         }
     }
 
-    /// A tick, while the running thread stands at a word of interpreted code, or somewhere in compiled code. `left` is the word of the context in
-    /// which blocks are counted down.
-    pub fn tick(&mut self, at: Option<usize>, left: &mut u64) {
+    /// A tick, while the running thread stands at a word of interpreted code, or somewhere in compiled code.
+    pub fn tick(&mut self, at: Option<usize>, counter: &mut BlockCounter) {
         self.tick_of_looks();
-        self.tick_of_subpaths(left);
+        self.tick_of_subpaths(counter);
         let Recorder { blocks, branches: Some(branches), burst, .. } = self else { return };
         if !branches.tick() {
             return;
         }
         match burst {
             Some(burst) => {
-                burst.begin(self.thread);
+                if burst.begin(self.thread) {
+                    branches.begin_burst();
+                }
             }
             None => at.into_iter().for_each(|at| branches.sample(Some(blocks.place(at)))),
         }
@@ -295,13 +296,13 @@ impl Recorder {
     }
 
     /// What subpaths say, if anybody asked for them.
-    pub fn subpaths(&self, left: u64) -> Option<CollectedSubpaths> {
-        self.subpaths.as_ref().map(|subpaths| subpaths.collect(left))
+    pub fn subpaths(&self, counter: &BlockCounter) -> Option<CollectedSubpaths> {
+        self.subpaths.as_ref().map(|subpaths| subpaths.collect(counter))
     }
 
-    /// The word of the context at the beginning.
-    pub fn blocks_left(&self) -> u64 {
-        self.subpaths.as_ref().map_or(u64::MAX, Subpaths::left)
+    /// The context's counter at the beginning.
+    pub fn blocks(&self) -> BlockCounter {
+        self.subpaths.as_ref().map(Subpaths::counter).unwrap_or_default()
     }
 
     /// Who asks for what branch traces say while the program runs, if they are analysed then.

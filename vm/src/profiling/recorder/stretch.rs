@@ -57,6 +57,11 @@ impl Stretch {
         self.part != Part::Over
     }
 
+    /// Does a sample lack blocks.
+    pub fn is_sampling(&self) -> bool {
+        self.part == Part::Samples
+    }
+
     /// It begins: passes over so many blocks, and counts so many. The word of the context.
     pub fn begin(&mut self, passes_over: u64, blocks: u64) -> u64 {
         (self.part, self.rest) = (Part::PassesOver, blocks);

@@ -11,17 +11,18 @@
 //!
 //! Compiled code tells of blocks, too, unless it is left for bursts: it calls for each, or counts down a word of the
 //! context and calls when that is zero (`skip=decrement`; with `skip=versions` only the second version of the code does, in a
-//! [`Stretch`]). Where the interpreter enters a block of which compiled code, which runs instead,
-//! tells again, it is told once: what the interpreter tells waits for its next move, and is dropped if compiled code is entered. Where
-//! compiled code is left, it is known whether it told of the block in which the interpreter goes on.
+//! [`Stretch`]). What it calls notes the blocks of a sample in the context until the last, of which the profiler hears. Where the
+//! interpreter enters a block of which compiled code, which runs instead, tells again, it is told once: what the interpreter tells waits
+//! for its next move, and is dropped if compiled code is entered. Where compiled code is left, it is known whether it told of the block
+//! in which the interpreter goes on.
 //!
 //! A block is entered where control comes to its first instruction: by a branch, by falling into it, by a call, as the handler of an
 //! error. A return goes into the middle of a block. In a burst the blocks are kept until there are as many as the plan wants.
 
-use super::burst::{MOST_BACK_EDGES, Phase};
+use super::burst::{DELAY, MOST_BACK_EDGES, Phase};
 use super::stretch::{LEAVES_AFTER, Stretch};
 use super::{Event, Recorder};
-use crate::context::{Context, control};
+use crate::context::{BlockCounter, Context, control};
 use crate::profiling::instrument::BlockInstrumentation;
 use crate::profiling::spec::{OspOptions, SubpathOptions, SubpathSkip, blocks_told};
 use crate::profiling::state::Profiling;
@@ -37,10 +38,6 @@ use std::sync::atomic::Ordering;
 
 /// So many different subpaths are kept of threads that are over: more are thinned.
 const MOST_MERGED: usize = 1 << 16;
-
-/// A burst or a stretch passes over fewer blocks than this, by chance, before it samples: compiled code is left at yieldpoints, and what comes
-/// behind them would be sampled too often.
-const DELAY: u64 = 512;
 
 /// Where a block is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,8 +111,8 @@ struct Watch {
     delay: u64,
     /// If blocks are counted in stretches.
     stretch: Option<Stretch>,
-    /// While another thread runs: the word of the context in which blocks are counted down.
-    left: u64,
+    /// While another thread runs: the context's counter.
+    counter: BlockCounter,
     /// The block that the interpreter entered last, if it still is to be told.
     waits: Option<BlockId>,
     /// Compiled code was left, and it had told of the block.
@@ -127,10 +124,18 @@ impl Watch {
     fn new(wanted: &Wanted, thread: ThreadNumber) -> Watch {
         let osp = wanted.osp.and_then(|options| Profiler::new(options.config(thread).ok()?).ok());
         let stretch = osp.as_ref().filter(|_| wanted.has_versions()).map(Stretch::new);
-        let next = osp.as_ref().map_or(u64::MAX, |osp| osp.plan().skip + 1);
+        let mut counter = BlockCounter::default();
+        match &osp {
+            Some(_) if stretch.is_some() => counter.left = LEAVES_AFTER,
+            Some(osp) if wanted.counts_down => {
+                counter.left = osp.plan().skip + 1;
+                counter.make_room(osp.plan().length as usize);
+            }
+            _ => {}
+        }
         Watch {
             exact: wanted.exact.and_then(|options| Exhaustive::new(options.exponent).ok()),
-            left: if stretch.is_some() { LEAVES_AFTER } else { next },
+            counter,
             stretch,
             osp,
             ..Watch::default()
@@ -160,40 +165,56 @@ impl Watch {
         }
     }
 
-    /// The skip is over, and a block is entered: it belongs to the sample. After how many blocks the next one is of interest.
+    /// Blocks of the sample that wait in the counter.
+    fn take_in(&mut self, counter: &mut BlockCounter) {
+        self.buffer.extend(counter.take().map(BlockId));
+    }
+
+    /// The skip is over, and a block is entered: it belongs to the sample. Then the counter knows after how many blocks the next one is of interest.
     #[cold]
-    fn due(&mut self, block: BlockId) -> u64 {
-        let Watch { osp: Some(osp), buffer, stretch, .. } = self else { return u64::MAX };
-        if let Some(stretch) = stretch {
-            return stretch.due(block, osp, buffer);
-        }
+    fn due(&mut self, block: BlockId, counter: &mut BlockCounter) {
+        self.take_in(counter);
+        counter.left = u64::MAX;
+        let Watch { osp: Some(osp), buffer, stretch, .. } = self else { return };
         let plan = osp.plan();
-        buffer.push(block);
-        if buffer.len() < plan.length as usize {
-            return 1;
+        match stretch {
+            Some(stretch) => {
+                counter.left = stretch.due(block, osp, buffer);
+                if !stretch.is_sampling() {
+                    return;
+                }
+            }
+            None => {
+                buffer.push(block);
+                counter.left = 1;
+                if buffer.len() >= plan.length as usize {
+                    counter.left = osp.finish(plan.skip, buffer).skip + 1;
+                    buffer.clear();
+                }
+            }
         }
-        let next = osp.finish(plan.skip, buffer);
-        buffer.clear();
-        next.skip + 1
+        counter.make_room(osp.plan().length as usize - buffer.len());
     }
 
     /// Tells of what waits.
     #[inline]
-    fn flush(&mut self, left: &mut u64, wanted: &Wanted) {
+    fn flush(&mut self, counter: &mut BlockCounter, wanted: &Wanted) {
         let Some(block) = self.waits.take() else { return };
         if !wanted.counts_down {
             return self.enter(block, wanted);
         }
-        *left -= 1;
-        if *left == 0 {
-            *left = self.due(block);
+        counter.left -= 1;
+        if counter.left == 0 {
+            self.due(block, counter);
         }
     }
 
     /// What is found when nothing comes any more.
     fn ended(mut self, wanted: &Wanted) -> Watch {
-        let mut left = self.left;
-        self.flush(&mut left, wanted);
+        let mut counter = take(&mut self.counter);
+        self.flush(&mut counter, wanted);
+        self.take_in(&mut counter);
+        let left = counter.left;
         let Some(osp) = &mut self.osp else { return self };
         match wanted.counts_down {
             _ if let Some(stretch) = &mut self.stretch => stretch.end(left, osp, &mut self.buffer),
@@ -299,9 +320,9 @@ impl Subpaths {
         }))
     }
 
-    /// The word of the context for the running thread, at the beginning.
-    pub fn left(&self) -> u64 {
-        self.now.left
+    /// The context's counter for the running thread, at the beginning.
+    pub fn counter(&self) -> BlockCounter {
+        self.now.counter.clone()
     }
 
     /// The interpreter enters a block: it is told with the next move, if no compiled code tells of it.
@@ -314,10 +335,10 @@ impl Subpaths {
     }
 
     /// Compiled code enters a block of which somebody wants to know.
-    pub fn compiled_enters(&mut self, block: BlockId, left: &mut u64) {
-        self.now.flush(left, &self.wanted);
+    pub fn compiled_enters(&mut self, block: BlockId, counter: &mut BlockCounter) {
+        self.now.flush(counter, &self.wanted);
         match self.wanted.counts_down {
-            true => *left = self.now.due(block),
+            true => self.now.due(block, counter),
             false => self.now.enter(block, &self.wanted),
         }
     }
@@ -355,20 +376,21 @@ impl Subpaths {
     }
 
     /// The running thread is not in a stretch (any more).
-    fn end_stretch(&mut self, left: &mut u64) {
+    fn end_stretch(&mut self, counter: &mut BlockCounter) {
+        self.now.take_in(counter);
         let Watch { stretch: Some(stretch), osp: Some(osp), buffer, .. } = &mut self.now else { return };
-        stretch.end(*left, osp, buffer);
-        (self.now.waits, *left) = (None, LEAVES_AFTER);
+        stretch.end(counter.left, osp, buffer);
+        (self.now.waits, counter.left) = (None, LEAVES_AFTER);
     }
 
     /// A tick: a stretch begins.
-    fn begin_stretch(&mut self, left: &mut u64) {
+    fn begin_stretch(&mut self, counter: &mut BlockCounter) {
         let Some(options) = self.wanted.osp else { return };
-        self.end_stretch(left);
+        self.end_stretch(counter);
         let passes_over = self.random.bits() % DELAY;
         self.now.told = false;
         if let Some(stretch) = &mut self.now.stretch {
-            *left = stretch.begin(passes_over, options.stretch);
+            counter.left = stretch.begin(passes_over, options.stretch);
         }
     }
 
@@ -406,14 +428,14 @@ impl Subpaths {
         buffer.clear();
     }
 
-    /// This thread runs from here on; the word of the context is exchanged.
-    pub fn switch_to(&mut self, thread: ThreadNumber, left: &mut u64) {
+    /// This thread runs from here on; the context's counter is exchanged.
+    pub fn switch_to(&mut self, thread: ThreadNumber, counter: &mut BlockCounter) {
         if thread == self.running && !self.is_over {
             return;
         }
         let next = self.parked.remove(&thread).unwrap_or_else(|| Watch::new(&self.wanted, thread));
         let mut parked = std::mem::replace(&mut self.now, next);
-        parked.left = *left;
+        parked.counter = std::mem::replace(counter, take(&mut self.now.counter));
         if self.bursts() {
             // A burst is of one thread; this one's profiler gets another some time.
             parked.buffer.clear();
@@ -421,16 +443,15 @@ impl Subpaths {
         if !self.is_over {
             self.parked.insert(self.running, parked);
         }
-        *left = self.now.left;
         (self.running, self.is_over) = (thread, false);
     }
 
     /// A thread is over.
-    pub fn thread_ends(&mut self, thread: ThreadNumber, left: u64) {
+    pub fn thread_ends(&mut self, thread: ThreadNumber, counter: &BlockCounter) {
         let ended = match thread == self.running && !self.is_over {
             true => {
                 self.is_over = true;
-                Some(Watch { left, ..take(&mut self.now) })
+                Some(Watch { counter: counter.clone(), ..take(&mut self.now) })
             }
             false => self.parked.remove(&thread),
         };
@@ -438,9 +459,9 @@ impl Subpaths {
     }
 
     /// What was found so far.
-    pub fn collect(&self, left: u64) -> CollectedSubpaths {
+    pub fn collect(&self, counter: &BlockCounter) -> CollectedSubpaths {
         let mut all = self.over.clone();
-        let running = (!self.is_over).then(|| Watch { left, ..self.now.clone() });
+        let running = (!self.is_over).then(|| Watch { counter: counter.clone(), ..self.now.clone() });
         let watches = self.parked.values().cloned().chain(running);
         watches.for_each(|watch| all.add(watch.ended(&self.wanted)));
         let Wanted { exact, osp, places, .. } = &self.wanted;
@@ -503,9 +524,9 @@ fn places(program: &Program) -> Vec<BlockPlace> {
 impl Recorder {
     /// Control moved: tells of the block that is entered.
     #[inline]
-    pub(super) fn enters(&mut self, event: Event, left: &mut u64) {
+    pub(super) fn enters(&mut self, event: Event, counter: &mut BlockCounter) {
         let Recorder { blocks, subpaths: Some(subpaths), burst, .. } = self else { return };
-        subpaths.now.flush(left, &subpaths.wanted);
+        subpaths.now.flush(counter, &subpaths.wanted);
         let to = match event {
             Event::Start { at } => {
                 let told = take(&mut subpaths.now.told);
@@ -537,19 +558,19 @@ impl Recorder {
     }
 
     /// The interpreted part of the stack returned to compiled code, which may tell of blocks: what waits is told first.
-    pub(super) fn tell_before_return(&mut self, left: &mut u64) {
+    pub(super) fn tell_before_return(&mut self, counter: &mut BlockCounter) {
         if let Some(subpaths) = &mut self.subpaths {
-            subpaths.now.flush(left, &subpaths.wanted);
+            subpaths.now.flush(counter, &subpaths.wanted);
         }
     }
 
     /// A tick: perhaps a sample of a subpath is due, or a stretch of them.
-    pub(super) fn tick_of_subpaths(&mut self, left: &mut u64) {
+    pub(super) fn tick_of_subpaths(&mut self, counter: &mut BlockCounter) {
         let busy = self.stays_interpreted();
         let Recorder { subpaths: Some(subpaths), burst: Some(burst), thread, .. } = self else { return };
         if subpaths.wanted.has_versions() {
             if burst.begin(*thread) {
-                subpaths.begin_stretch(left);
+                subpaths.begin_stretch(counter);
             }
         } else if subpaths.tick(busy) {
             burst.begin(*thread);
@@ -557,14 +578,14 @@ impl Recorder {
     }
 
     /// Another thread runs: in its stretch, if it still has one. A burst may begin with that.
-    pub(super) fn enters_thread(&mut self, begins: bool, left: &mut u64) {
+    pub(super) fn enters_thread(&mut self, begins: bool, counter: &mut BlockCounter) {
         let goes_on = self.enters_marked() && !begins;
         let Recorder { subpaths: Some(subpaths), burst: Some(burst), .. } = self else { return };
         if subpaths.wanted.has_versions() {
             if begins {
-                subpaths.begin_stretch(left);
+                subpaths.begin_stretch(counter);
             } else if !goes_on {
-                subpaths.end_stretch(left);
+                subpaths.end_stretch(counter);
             }
         } else if begins && !subpaths.begins_burst() {
             burst.phase = Phase::Idle;
@@ -572,9 +593,9 @@ impl Recorder {
     }
 
     /// Compiled code enters a block of which somebody wants to know. True if this is code that is to be left soon.
-    fn compiled_enters(&mut self, block: BlockId, left: &mut u64) -> bool {
+    fn compiled_enters(&mut self, block: BlockId, counter: &mut BlockCounter) -> bool {
         let Recorder { subpaths: Some(subpaths), burst, thread, .. } = self else { return false };
-        subpaths.compiled_enters(block, left);
+        subpaths.compiled_enters(block, counter);
         let (is_over, Some(burst)) = (subpaths.is_stretch_over(), burst) else { return false };
         burst.is_fresh = false;
         if is_over {
@@ -592,7 +613,7 @@ impl Profiling {
     /// Compiled code enters a block of which somebody wants to know.
     pub fn compiled_enters(&mut self, block: BlockId, context: &mut Context) {
         let Some(recorder) = &mut self.recorder else { return };
-        if recorder.compiled_enters(block, &mut context.blocks_left) {
+        if recorder.compiled_enters(block, &mut context.blocks) {
             // It looks whether it is to be left at its next yieldpoint.
             context.control.store(control::ALL, Ordering::SeqCst);
             context.recording = recorder.is_on();

@@ -63,7 +63,7 @@ impl BtbOptions {
 pub enum Backend {
     /// The interpreter, all the time.
     Recorder,
-    /// The interpreter, from when a sample is due until the buffer is full; compiled code is left for that long.
+    /// The interpreter, for the branches that come soon after a sample is due; compiled code is left for that long.
     Burst,
     /// The processor.
     Lbr,

@@ -272,7 +272,7 @@ def fewer_each(cells):
 
 def flat_and_falling(cells):
     """The paper's traces, of the programs with several periods: up to 5 million cycles, which is all before ten, means are within five points;
-    beyond, none rises by more than a point, and the last is below all of the flat part, and below its last in most programs."""
+    beyond, none rises by more than a point, and the last is below all of the flat part, and below its last in most programs in which it is not the same."""
     places = distances(cells)
     own = {program: sorted(each.items()) for program, each in recorded(cells, PAPER).items() if len(each) > 1}
     lines = [[100 * cell.number("traces.count.accuracy") for _, cell in each] for each in own.values()]
@@ -284,8 +284,9 @@ def flat_and_falling(cells):
     flat, beyond = means[:knee], means[knee - 1 :]
     steps = all(later <= earlier + 1 for earlier, later in zip(beyond, beyond[1:]))
     fallen = sum(line[-1] < line[knee - 1] for line in lines)
+    differing = sum(line[-1] != line[knee - 1] for line in lines)
     falls = max(flat) - min(flat) <= 5 and steps and means[-1] < min(flat)
-    return falls and 2 * fallen > len(lines), [*means, fallen, len(lines)]
+    return falls and 2 * fallen > differing, [*means, fallen, differing]
 
 
 def more_matches(cells):

@@ -82,6 +82,13 @@ impl Grid {
         all.flatten().collect()
     }
 
+    /// The number of a cell.
+    pub fn at(&self, numbers: &Numbers, (samples, stride): Point) -> Option<f64> {
+        let row = self.samples.iter().position(|&of| of == samples)?;
+        let column = self.strides.iter().position(|&of| of == stride)?;
+        numbers[row][column]
+    }
+
     /// A number for each cell that is not empty.
     pub fn fill(&self, number: impl Fn(Point) -> Option<f64>) -> Numbers {
         let rows = self.samples.iter().zip(&self.accuracy);

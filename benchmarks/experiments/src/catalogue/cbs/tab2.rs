@@ -25,6 +25,8 @@ const SAYS: &[&str] = &[
     "Whether accuracy falls with more samples or longer strides is asked as of the paper's grids: by half a percent or more (it prints whole ones), and of cells that cost less than 100 %. There are three counts of it: of all these cells, of those in which windows end before the next tick, and of the latter without falls that programs do not agree on. In table 2A the first two are \
      nearly the same, since whatever samples all the time costs more than 100 %. Here ticks are closer together than the paper's (a run has to have as many), so \
      that windows are longer than ticks in more cells; in these a longer stride is fewer samples; and most cells are above 95 %, where two neighbours differ by less than what a run with other ticks would. The last count decides.",
+    "Cell by cell, too, those are compared in which windows end before the next tick: what happens where they do not is open in the paper, and a window that never ends takes each n-th call of the run. \
+     In `fft` calls come in rounds of three, so that a stride of 3, 63 or 1023 finds the same one each time (42.8 % for 99).",
 ];
 
 pub(in crate::catalogue) const JIKES: Experiment = Experiment {
@@ -148,15 +150,28 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings, of: Table)
     afford(found, of, prices.as_ref(), &grid, &measured);
     fall(found, &grid, &trials, prices.as_ref(), &measured);
     let is_complete = grid.points().len() == measured.iter().flatten().flatten().count();
-    let both = measured.iter().flatten().zip(grid.accuracy.iter().flatten());
-    let kept: Vec<bool> = both.filter_map(|(ours, theirs)| Some((*ours)? >= (*theirs)?)).collect();
-    let better = is_complete.then(|| (kept.iter().filter(|is| **is).count(), kept.len()));
+    let is_as_accurate = |point: Point| Some(grid.at(&measured, point)? >= grid.at(&grid.accuracy, point)?);
+    // Of the cells in which windows end before the next tick, or do not: how many are as accurate, of how many.
+    let as_accurate = |closed: bool| {
+        let points = grid.points().into_iter().filter(|&point| trials.is_closed(point) == closed);
+        let each: Vec<bool> = points.filter_map(is_as_accurate).collect();
+        is_complete.then(|| (each.iter().filter(|is| **is).count(), each.len()))
+    };
+    let better = as_accurate(true);
+    let of_cells = |(better, all): (usize, usize)| format!("{better} of {all} cells");
     found.checks.shape(
         "as accurate as the paper, cell by cell",
         "its grid",
-        "in nine of ten cells",
+        "in nine of ten cells in which windows end before the next tick",
         better.map(|(better, all)| better * 10 >= all * 9),
-        better.map_or("not measured".into(), |(better, all)| format!("{better} of {all} cells")),
+        better.map_or("not measured".into(), of_cells),
+    );
+    found.checks.told(
+        "of the cells in which windows are longer than ticks, as accurate as the paper",
+        "its grid",
+        as_accurate(false)
+            .filter(|of| of.1 > 0)
+            .map(|(better, all)| exactly(100.0 * better as f64 / all as f64, Unit::Percent)),
     );
     let best = measured.iter().flatten().flatten().copied().max_by(f64::total_cmp);
     let best = best.filter(|_| is_complete).map(|value| exactly(value, Unit::Percent));

@@ -458,16 +458,6 @@ def cell_by_cell(table):
     return of
 
 
-def where_windows_go_on(table):
-    """How many are where they do not, in percent."""
-
-    def of(cells):
-        kept, points = as_accurate(table, False)(cells)
-        return 100 * kept / points
-
-    return of
-
-
 def explained(cells):
     """What two prices explain of what overheads vary by."""
     rows = observations(cells)

@@ -79,7 +79,7 @@ const TICKS: u32 = 500;
 const CLOSEST: u32 = 2_000;
 
 /// How often the calls are sampled.
-fn samples(plan: &Plan) -> u32 {
+pub fn samples(plan: &Plan) -> u32 {
     plan.pick(3, 6)
 }
 
@@ -112,7 +112,11 @@ impl Choice {
 
 /// How much faster a program is with one choice than with the other: a cell for each time that calls are sampled.
 pub fn of_samples(plan: &Plan, program: &str, choice: Choice, base: Choice) -> Vec<Cell> {
-    let all = samples(plan);
+    of_so_many(plan, program, (choice, base), samples(plan))
+}
+
+/// The same, sampled as often as it says.
+pub fn of_so_many(plan: &Plan, program: &str, (choice, base): (Choice, Choice), all: u32) -> Vec<Cell> {
     let milliseconds =
         plan.trials.map_or(plan.pick(500, 3_500), |trials| (trials.clamp(1, 600) * 1_000 / all).max(500));
     // The interval is that of several samples: a quick run has one round of each.
@@ -180,15 +184,10 @@ pub fn speedups(plan: &Plan, results: &Results<'_>, names: &[&str], choice: Choi
     Costs::over(results, names, |name| of_samples(plan, name, choice, base))
 }
 
-/// The speed-up of a program by each of the samples, in percent.
-pub fn by_sample(
-    plan: &Plan,
-    results: &Results<'_>,
-    program: &str,
-    (choice, base): (Choice, Choice),
-) -> Option<Vec<f64>> {
+/// The speed-up that each cell found, in percent.
+pub fn percents(results: &Results<'_>, cells: &[Cell]) -> Option<Vec<f64>> {
     let percent = |cell: &Cell| Some((results.mean_logarithm(cell, "overhead")?.exp() - 1.0) * 100.0);
-    of_samples(plan, program, choice, base).iter().map(percent).collect()
+    cells.iter().map(percent).collect()
 }
 
 /// The cells of it.

@@ -443,9 +443,10 @@ def nothing_lost(cells):
 
 
 def near(cells):
-    """Of the five hottest, found at each stop, those found or as hot but for a hundredth, and those found or not to be told from one of them."""
+    """Of the five hottest, found at each stop, those found or as hot but for a hundredth, and those found or not to be told from one of them: 95 % of
+    all stops together are one of the latter."""
     recalls, goods, nears = (stops(list, score)(cells) for score in ("recall", "as_good", "near"))
-    return all(100 in of for of in zip(goods, nears)), [*recalls, *goods, *nears]
+    return mean(map(max, goods, nears)) >= 95, [*recalls, *goods, *nears]
 
 
 def collisions(cells):

@@ -105,9 +105,9 @@ impl Encoder {
 
 /// Where the least rotation of a sequence begins, the first place if several do. O(n) steps, no memory.
 ///
-/// Mostly one element is the least of all, which decides. Else two of its places race each other. Invariant: no rotation that begins before `first.max(second)`, except at `first` and `second`, is the least one. Both
-/// agree in their first `same` elements; where they differ, the greater loses, and with it all starts that its prefix
-/// covers.
+/// Mostly one element is the least of all, which decides. Else two of its places race each other. Invariant: no rotation that
+/// begins before `first.max(second)`, except at `first` and `second`, is the least one. Both agree in their first `same` elements;
+/// where they differ, the greater loses, and with it all starts that its prefix covers.
 #[must_use]
 pub fn least_rotation<T: Ord + Copy>(sequence: &[T]) -> usize {
     let Some(&start) = sequence.first() else { return 0 };

@@ -18,8 +18,7 @@ pub(in crate::catalogue) const EXPERIMENT: Experiment = Experiment {
         "Few machines let us read such counters, so they are simulated: a program's paths are recorded, and every access to nodes and roots goes through caches of 32 KiB and 1 MiB with eight ways. Once nodes are objects among others, walked as in the paper; once they lie in arrays and are walked as the profiler here does. \
          A test holds the model to the nodes, searches and steps of the real forest. `lzw`, `heapsort` and `moldyn` stand for compress, heapsort and md, and in full mode `montecarlo` for monte_carlo. The caches are the profiler's alone, so misses are more than a program would see.",
         "Lines that follow each other come into the large cache before they are asked for, as processors bring them: a new node in an array is no miss then, and one among other objects is. What is left where \
-         directions are random, as in `moldyn` and `montecarlo`, is that the walk comes back to any of the nodes, which are more than the cache has room for. Arrays make misses fewer, but cannot make them stay as they are with small k. \
-         Of the other programs the paper says nothing: what they rise by, nodes being objects, is no rise to it, and so it is here.",
+         directions are random, as in `moldyn` and `montecarlo`, is that the walk comes back to any of the nodes, which are more than the cache has room for. Arrays make misses fewer, but cannot make them stay as they are with small k.",
     ],
     cells: |plan| programs(plan).into_iter().map(|program| cell(plan, program)).collect(),
     conclude,
@@ -52,7 +51,7 @@ fn programs(plan: &Plan) -> Vec<&'static Program> {
 
 /// Yieldpoints after which a program is ended.
 const FUEL: u32 = 700_000;
-/// Misses in the large cache, for each path, by which the largest k must at least be above the smallest to be called a rise.
+/// Misses in the large cache, for each path, by which the largest k may be above the smallest without being called a rise.
 const RISE: f64 = 0.1;
 /// Misses of the large cache that nobody foresaw.
 const MISSES: &str = "unforeseen_misses";
@@ -105,15 +104,13 @@ fn conclude(plan: &Plan, results: &Results<'_>, found: &mut Findings) {
         }),
     );
     let ours = of(&arena, true);
-    let beside = ours.as_ref().zip(both.as_ref()).map(|(ours, (_, others))| (ours, most(others)));
     found.checks.shape(
         "nodes lying in arrays, they do not",
         "not done: no effort was made to improve locality",
-        "by no more than in the other programs, nodes being objects",
-        beside.map(|(ours, others)| most(ours) <= others),
-        beside.map_or("not measured".into(), |(ours, others)| {
-            format!("by {:.3} to {:.3}; others, with objects, at most {others:.3}", least(ours), most(ours))
-        }),
+        "by no more than a tenth of a miss for each path",
+        ours.as_ref().map(|ours| most(ours) <= RISE),
+        ours.as_ref()
+            .map_or("not measured".into(), |ours| format!("by {:.3} to {:.3}", least(ours), most(ours))),
     );
     let relative = both.zip(ours).map(|((linked, _), ours)| {
         ours.iter().zip(linked).map(|(ours, linked)| ours / linked).fold(0.0, f64::max)

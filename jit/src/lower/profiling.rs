@@ -181,11 +181,15 @@ impl Lowering<'_, '_> {
     /// The first step of an activation in the k-slab forest: to the root that was found last for paths with these low bits.
     fn plant_forest(&mut self, number: Value, roots: Roots) {
         let number = self.value(number);
-        let Some(root) = self.forest_root(number, roots) else { return };
-        let nodes = self.forest_nodes();
-        let address = self.forest_node(nodes, root);
+        let Some(known) = self.forest_root(number, roots) else { return };
         let (found, slow, next) = (self.new_block(), self.new_cold_block(), self.new_block());
-        self.walk_if(address, root, number, found, slow);
+        let nodes = self.forest_nodes();
+        let root = self.builder.ins().ireduce(types::I32, known);
+        let root = self.builder.ins().uextend(types::I64, root);
+        let known = self.builder.ins().ushr_imm_u(known, 32);
+        let label = self.builder.ins().iadd_imm_s(number, 1);
+        let is_root = self.builder.ins().icmp(IntCC::Equal, known, label);
+        self.walk_if(is_root, root, found, slow);
         self.switch_to(slow);
         let version = self.constant(types::I64, u64::from(self.code));
         let signature = self.helper_signature(3, true);
@@ -195,7 +199,7 @@ impl Lowering<'_, '_> {
             self.builder.ins().istore32(PLAIN, cursor, slot, 0);
         }
         self.builder.ins().jump(next, &[]);
-        self.count_in_forest(found, next);
+        self.count_in_forest(nodes, found, next);
     }
 
     /// A further step: to the first child, if it has the number of the path as its label, or where such a step led before. What else
@@ -208,31 +212,26 @@ impl Lowering<'_, '_> {
         let nodes = self.forest_nodes();
         let cursor = self.builder.ins().uload32(PLAIN, slot, 0);
         let here = self.forest_node(nodes, cursor);
-        let first = self.builder.ins().uload32(PLAIN, here, NodeLayout::CHILD as i32);
-        let address = self.forest_node(nodes, first);
         let (found, next) = (self.new_block(), self.new_block());
         let (others, slow) = (self.new_cold_block(), self.new_cold_block());
-        self.walk_if(address, first, number, found, others);
+        let first = self.builder.ins().uload32(PLAIN, here, NodeLayout::CHILD as i32);
+        let its = self.builder.ins().load(types::I32, PLAIN, here, NodeLayout::LABEL as i32);
+        let label = self.builder.ins().ireduce(types::I32, number);
+        let is_first = self.builder.ins().icmp(IntCC::Equal, its, label);
+        self.walk_if(is_first, first, found, others);
         self.switch_to(others);
         let node = self.forest_step(cursor, number, slow);
-        let its_address = self.forest_node(nodes, node);
-        let known = self.new_cold_block();
-        self.walk_if(its_address, node, number, known, slow);
-        self.switch_to(known);
-        // One that is far more frequent than the first child takes its place, which is up to the virtual machine.
-        let count = self.builder.ins().load(types::I64, PLAIN, its_address, NodeLayout::COUNT as i32);
-        let firsts = self.builder.ins().load(types::I64, PLAIN, address, NodeLayout::COUNT as i32);
-        let twice = self.builder.ins().ishl_imm_u(firsts, 1);
-        let is_more = self.builder.ins().icmp(IntCC::UnsignedGreaterThan, count, twice);
-        let none = self.constant(types::I8, 0);
-        let is_more = self.builder.ins().select(cursor, is_more, none);
-        self.builder.ins().brif(is_more, slow, &[], found, &[its_address.into(), node.into()]);
+        // One that is more frequent than the first child takes its place, which is up to the virtual machine: it is asked now and then.
+        let address = self.forest_node(nodes, node);
+        let count = self.builder.ins().load(types::I64, PLAIN, address, NodeLayout::COUNT as i32);
+        let patience = self.builder.ins().band_imm_u(count, (NodeLayout::PATIENCE - 1) as i64);
+        self.walk_if(patience, node, found, slow);
         self.switch_to(slow);
         let version = self.constant(types::I64, u64::from(self.code) << 32);
         let end = self.builder.ins().bor(version, number);
         self.preserving_call(Stub::GrowForest, &[end, slot]);
         self.builder.ins().jump(next, &[]);
-        self.count_in_forest(found, next);
+        self.count_in_forest(nodes, found, next);
     }
 
     /// The node to which a step led that was taken of late, or one to which another one did.
@@ -249,10 +248,10 @@ impl Lowering<'_, '_> {
         let place = self.builder.ins().ushr(hash, shift);
         let offset = self.builder.ins().ishl_imm_u(place, i64::from(StepLayout::SHIFT));
         let cell = self.builder.ins().iadd(steps, offset);
-        let its = self.builder.ins().uload32(PLAIN, cell, StepLayout::FROM as i32);
-        let is_from_here = self.builder.ins().icmp(IntCC::Equal, its, from);
+        let its = self.builder.ins().load(types::I64, PLAIN, cell, StepLayout::KEY as i32);
+        let is_known = self.builder.ins().icmp(IntCC::Equal, its, key);
         let known = self.new_cold_block();
-        self.builder.ins().brif(is_from_here, known, &[], slow, &[]);
+        self.builder.ins().brif(is_known, known, &[], slow, &[]);
         self.switch_to(known);
         self.builder.ins().uload32(PLAIN, cell, StepLayout::TO as i32)
     }
@@ -277,29 +276,19 @@ impl Lowering<'_, '_> {
         self.preserving_call(Stub::CountPath, &[table, window]);
     }
 
-    /// Goes to `found` with the node's address and number if it has this label.
-    fn walk_if(
-        &mut self,
-        address: clif::Value,
-        node: clif::Value,
-        label: clif::Value,
-        found: clif::Block,
-        otherwise: clif::Block,
-    ) {
+    /// Goes to `found` with the node's number if this is not 0.
+    fn walk_if(&mut self, is_it: clif::Value, node: clif::Value, found: clif::Block, otherwise: clif::Block) {
         if self.builder.block_params(found).is_empty() {
             self.builder.append_block_param(found, types::I64);
-            self.builder.append_block_param(found, types::I64);
         }
-        let its = self.builder.ins().load(types::I32, PLAIN, address, NodeLayout::LABEL as i32);
-        let label = self.builder.ins().ireduce(types::I32, label);
-        let hit = self.builder.ins().icmp(IntCC::Equal, its, label);
-        self.builder.ins().brif(hit, found, &[address.into(), node.into()], otherwise, &[]);
+        self.builder.ins().brif(is_it, found, &[node.into()], otherwise, &[]);
     }
 
     /// Counts at the node that was found, and remembers it.
-    fn count_in_forest(&mut self, found: clif::Block, next: clif::Block) {
+    fn count_in_forest(&mut self, nodes: clif::Value, found: clif::Block, next: clif::Block) {
         self.switch_to(found);
-        let (address, node) = (self.builder.block_params(found)[0], self.builder.block_params(found)[1]);
+        let node = self.builder.block_params(found)[0];
+        let address = self.forest_node(nodes, node);
         self.add_one(address, NodeLayout::COUNT as i32);
         if let Some(slot) = self.forest_cursor() {
             self.builder.ins().istore32(PLAIN, node, slot, 0);
@@ -308,14 +297,14 @@ impl Lowering<'_, '_> {
         self.switch_to(next);
     }
 
-    /// The root that was found last for paths with these low bits.
+    /// What is known of the root that was found last for paths with these low bits: [`Roots::word`].
     fn forest_root(&mut self, number: clif::Value, roots: Roots) -> Option<clif::Value> {
         let displacement = self.displacement(roots.first)?;
         let counters = self.counters();
         let low = self.builder.ins().band_imm_u(number, i64::from(roots.count - 1));
         let offset = self.builder.ins().ishl_imm_u(low, 3);
         let at = self.builder.ins().iadd(counters, offset);
-        Some(self.builder.ins().uload32(PLAIN, at, displacement))
+        Some(self.builder.ins().load(types::I64, PLAIN, at, displacement))
     }
 
     /// Where the activation has its place in the forest, if it must be remembered.
@@ -327,6 +316,7 @@ impl Lowering<'_, '_> {
         self.builder.ins().load(types::I64, PLAIN, self.context, self.model.context.forest_nodes)
     }
 
+    /// Where this node is.
     fn forest_node(&mut self, nodes: clif::Value, number: clif::Value) -> clif::Value {
         let offset = self.builder.ins().ishl_imm_u(number, i64::from(NodeLayout::SHIFT));
         self.builder.ins().iadd(nodes, offset)

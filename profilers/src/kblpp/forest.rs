@@ -40,7 +40,7 @@
 //! Our additions: a limit of memory. When it is reached the nodes that exist still count; an item that would need a new
 //! node is counted as [`Statistics::uncounted`] and breaks the sequence, so that all counts are lower bounds.
 
-use super::arena::{Addresses, Arena, Link, NIL, Place, Siblings, Slab};
+use super::arena::{Addresses, Arena, Edge, Link, NIL, Siblings, Slab};
 use super::paths::PathForest;
 use super::steps::Steps;
 use crate::ids::{PathNumber, VersionId};
@@ -158,6 +158,8 @@ pub struct Statistics {
     pub bytes: u64,
 }
 
+const _: () = assert!(K::MOST - 2 <= Arena::MOST_LEFT);
+
 /// A k-slab forest: all paths of up to k iterations, of any number of methods.
 #[derive(Debug, Clone)]
 pub struct Forest {
@@ -207,9 +209,10 @@ impl Forest {
     pub fn path_for_code(&mut self, activation: &mut Activation, version: VersionId, path: PathNumber) {
         let from = activation.cursor;
         self.path(activation, version, path);
-        if activation.cursor != NIL {
-            let arena = &self.arena;
-            self.steps.remember(from, version, activation.cursor, |node| arena.label_of(node));
+        if let Some(label) = Arena::short_label(path)
+            && activation.cursor != NIL
+        {
+            self.steps.remember(from, version, Edge { label, to: activation.cursor });
         }
     }
 
@@ -241,14 +244,14 @@ impl Forest {
         let own = (self.arena.effort(), self.roots.further(), self.hash_operations);
         let mut todo = Vec::new();
         for (version, root) in other.trees() {
-            let label = self.arena.label(other.arena.path(other.arena.label_of(root)));
-            todo.push((version, root, self.root(version, label)));
+            let label = self.arena.label(other.arena.path(root.label));
+            todo.push((version, root.to, self.root(version, label)));
         }
         while let Some((version, theirs, own)) = todo.pop() {
             self.arena.add_count(own, other.arena.count(theirs));
             for child in other.arena.children(theirs) {
-                let label = self.arena.label(other.arena.path(other.arena.label_of(child)));
-                todo.push((version, child, self.child(own, version, label)));
+                let label = self.arena.label(other.arena.path(child.label));
+                todo.push((version, child.to, self.child(own, version, label)));
             }
         }
         // What counts as work is what the threads did, not the merging.
@@ -289,10 +292,10 @@ impl Forest {
             let mut todo = vec![(root, 0)];
             while let Some((node, depth)) = todo.pop() {
                 gram.truncate(depth);
-                gram.push(self.arena.path(self.arena.label_of(node)));
-                slabs.push(super::Gram { version, paths: gram.clone(), count: self.arena.count(node) });
+                gram.push(self.arena.path(node.label));
+                slabs.push(super::Gram { version, paths: gram.clone(), count: self.arena.count(node.to) });
                 todo.extend(
-                    self.arena.sorted_children(node).into_iter().rev().map(|child| (child, depth + 1)),
+                    self.arena.sorted_children(node.to).into_iter().rev().map(|child| (child, depth + 1)),
                 );
             }
         }
@@ -307,16 +310,16 @@ impl Forest {
     }
 
     /// The trees, by version and label.
-    fn trees(&self) -> Vec<(VersionId, Link)> {
-        self.roots.sorted().into_iter().map(|(key, root)| (VersionId((key >> 32) as u32), root)).collect()
+    fn trees(&self) -> Vec<(VersionId, Edge)> {
+        let tree = |(key, to): (u64, Link)| (VersionId((key >> 32) as u32), Edge { label: key as u32, to });
+        self.roots.sorted().into_iter().map(tree).collect()
     }
 
     /// How often an item began a chunk.
     fn chunks(&self) -> u64 {
         let begins = |node: &Link| {
-            let place = self.arena.place(*node);
-            // Places that nobody has have no tau.
-            place.upper != NIL && place.left == self.k.0 - 2
+            // Nodes that are not used yet have no tau.
+            self.arena.upper(*node) != NIL && self.arena.left(*node) == self.k.0 - 2
         };
         (0..self.arena.bound() as Link).filter(begins).map(|node| self.arena.count(node)).sum()
     }
@@ -330,8 +333,8 @@ impl Forest {
             cursor => {
                 let parent = self.arena.onward(cursor);
                 let child = self.child(parent, version, label);
-                if parent != cursor {
-                    self.arena.went_on(cursor, child);
+                if parent != cursor && child != NIL {
+                    self.arena.went_on(cursor, Edge { label, to: child });
                 }
                 child
             }
@@ -351,57 +354,41 @@ impl Forest {
     #[cold]
     #[inline(never)]
     fn add_child(&mut self, parent: Link, siblings: Siblings, version: VersionId, label: u32) -> Link {
-        let above = self.arena.place(parent);
+        let (above, left) = (self.arena.upper(parent), self.arena.left(parent));
         // The last upper node of a chunk is above the lower nodes that begin the next.
-        let upper = if above.left == 0 {
-            self.root(version, label)
-        } else if above.upper == parent {
-            return self.add_upper(parent, siblings, label);
+        let (upper, left) = if left == 0 {
+            (self.root(version, label), self.k.0 - 2)
+        } else if above == parent {
+            return self.arena.add_child(parent, label, siblings, Slab::Upper, left - 1);
         } else {
-            match self.arena.search(above.upper, label) {
+            let upper = match self.arena.search(above, label) {
                 Ok(upper) => upper,
-                Err(siblings) => self.add_upper(above.upper, siblings, label),
-            }
+                Err(siblings) => self.arena.add_child(above, label, siblings, Slab::Upper, left - 1),
+            };
+            (upper, left - 1)
         };
         if upper == NIL {
             return NIL;
         }
-        let added = self.arena.add_child(parent, label, siblings, Slab::Lower);
-        let left = self.arena.place(upper).left;
-        self.put(added, Place { upper, left });
-        added
-    }
-
-    fn add_upper(&mut self, parent: Link, siblings: Siblings, label: u32) -> Link {
-        let added = self.arena.add_child(parent, label, siblings, Slab::Upper);
-        let left = self.arena.place(parent).left - 1;
-        self.put(added, Place { upper: added, left });
-        added
-    }
-
-    /// Says where a new node is; if there is none, because the forest is full, nothing.
-    fn put(&mut self, node: Link, place: Place) {
-        if node != NIL {
-            self.arena.put(node, place);
-        }
+        debug_assert_eq!(self.arena.left(upper), left, "both are in the same place of their chunks");
+        self.arena.add_child(parent, label, siblings, Slab::Lower(upper), left)
     }
 
     fn root(&mut self, version: VersionId, label: u32) -> Link {
         self.hash_operations += 1;
         let key = u64::from(version.0) << 32 | u64::from(label);
         match self.roots.find(key) {
-            NIL => self.add_root(key, label),
+            NIL => self.add_root(key),
             root => root,
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn add_root(&mut self, key: u64, label: u32) -> Link {
-        let root = self.arena.add_root(label);
+    fn add_root(&mut self, key: u64) -> Link {
+        let root = self.arena.add_root(self.k.0 - 2);
         if root != NIL {
             *self.roots.slot(key) = root;
-            self.put(root, Place { upper: root, left: self.k.0 - 2 });
         }
         root
     }

@@ -5,8 +5,8 @@
 //!
 //! * [`Layout::Linked`]: the paper's. Nodes of 32 bytes (header, label, counter, first child, next sibling) are made one after the other with other objects between them; for each item
 //!   the algorithm of figure 11 searches a child of tau and one of beta in lists that stay in the order in which they were made, newest first.
-//! * [`Layout::Arena`]: ours, as [`super::Forest`] walks it: one cursor, hot parts of nodes in 16 bytes side by side, lists that order themselves, hash tables for many children.
-//!   Nodes are made ready by blocks.
+//! * [`Layout::Arena`]: ours, as [`super::Forest`] walks it: one cursor, hot parts of nodes in 16 bytes side by side, labels beside the links that lead to their nodes, lists that order
+//!   themselves, hash tables for many children. Nodes are made ready by blocks.
 //!
 //! Simulated are accesses to nodes and tables of roots only, not those of the program: misses are a proxy, to compare layouts and k, not times. A test
 //! holds both models to what [`super::Forest`] counts of itself: nodes, searches and siblings passed.
@@ -87,9 +87,11 @@ struct Cursors {
 const NIL: usize = 0;
 /// With more children than this a node of the arena gets a hash table.
 const WIDE: usize = 16;
+/// A child may become the first one each time that it has counted so many.
+const PATIENCE: u64 = 8;
 /// Arrays and tables, far apart.
 const NEXT: u64 = 1 << 36;
-const PLACES: u64 = 2 << 36;
+const UPPERS: u64 = 2 << 36;
 const ROOTS: u64 = 3 << 36;
 const WIDE_TABLE: u64 = 4 << 36;
 /// Nodes of one slab that lie side by side.
@@ -224,13 +226,18 @@ impl Model {
         } else if let Some(hit) = self.hit(cursor, path, memory) {
             hit
         } else {
-            memory.touch(PLACES + 8 * self.nodes[cursor].at, 8);
+            let at = self.nodes[cursor].at;
+            memory.touch(16 * at + 8, 8);
             let sends = self.nodes[cursor].left == 0;
+            if sends {
+                memory.touch(UPPERS + 4 * at, 4);
+            }
             let parent = if sends { self.nodes[cursor].upper } else { cursor };
             let child = self.arena_child(parent, version, path, memory);
-            if parent != cursor {
+            let before = self.nodes[cursor].link;
+            if parent != cursor && (before == NIL || self.overtakes(child, before, memory)) {
                 self.nodes[cursor].link = child;
-                memory.touch(16 * self.nodes[cursor].at + 4, 4);
+                memory.touch(16 * at, 8);
             }
             child
         };
@@ -242,11 +249,10 @@ impl Model {
     /// The first child, if it is the one.
     fn hit(&self, parent: usize, path: PathNumber, memory: &mut Memory) -> Option<usize> {
         let node = &self.nodes[parent];
-        memory.touch(16 * node.at + 4, 4);
+        memory.touch(16 * node.at, 8);
         let sends = node.left == 0 && node.upper != parent;
         let first =
             if sends || node.is_wide { node.link } else { node.children.first().copied().unwrap_or(NIL) };
-        memory.touch(16 * self.nodes[first].at, 4);
         (first != NIL && self.nodes[first].label == path).then_some(first)
     }
 
@@ -256,31 +262,44 @@ impl Model {
             return Some(hit);
         }
         let found = self.nodes[parent].children.iter().position(|&child| self.nodes[child].label == path);
+        let parent_at = self.nodes[parent].at;
+        memory.touch(16 * parent_at + 8, 8);
         if self.nodes[parent].is_wide {
             let key = (parent as u64) << 32 | path;
             memory.touch(WIDE_TABLE + 16 * Self::slot(key, self.nodes.len()), 16);
             let child = self.nodes[parent].children[found?];
             self.nodes[parent].link = child;
+            memory.touch(16 * parent_at, 8);
             return Some(child);
         }
         self.searches += 1;
         let passed = found.unwrap_or(self.nodes[parent].children.len());
         self.steps += passed as u64;
-        for at in 1..=passed.min(self.nodes[parent].children.len().saturating_sub(1)) {
-            let (before, here) = (self.nodes[parent].children[at - 1], self.nodes[parent].children[at]);
-            memory.touch(NEXT + 4 * self.nodes[before].at, 4);
-            memory.touch(16 * self.nodes[here].at, 4);
+        for &before in &self.nodes[parent].children[..passed] {
+            memory.touch(NEXT + 8 * self.nodes[before].at, 8);
         }
         let at = found?;
         let (first, here) = (self.nodes[parent].children[0], self.nodes[parent].children[at]);
-        let to = if self.nodes[here].count > self.nodes[first].count { 0 } else { 1 };
+        let to = if self.overtakes(here, first, memory) { 0 } else { 1 };
         if to < at {
             let children = &mut self.nodes[parent].children;
             children.remove(at);
             children.insert(to, here);
-            memory.touch(NEXT + 4 * self.nodes[here].at, 4);
+            memory.touch(NEXT + 8 * self.nodes[here].at, 8);
+            memory.touch(if to == 0 { 16 * parent_at } else { NEXT + 8 * self.nodes[first].at }, 8);
         }
         Some(here)
+    }
+
+    /// May this child be the first one.
+    fn overtakes(&self, child: usize, first: usize, memory: &mut Memory) -> bool {
+        let count = self.nodes[child].count;
+        memory.touch(16 * self.nodes[child].at + 8, 8);
+        if count == 0 || !count.is_multiple_of(PATIENCE) {
+            return false;
+        }
+        memory.touch(16 * self.nodes[first].at + 8, 8);
+        count > self.nodes[first].count
     }
 
     fn arena_child(
@@ -293,19 +312,17 @@ impl Model {
         if let Some(child) = self.search(parent, path, memory) {
             return child;
         }
-        let (above_upper, above_left) = (self.nodes[parent].upper, self.nodes[parent].left);
-        memory.touch(PLACES + 8 * self.nodes[parent].at, 8);
-        let upper = if above_left == 0 {
-            self.arena_root(version, path, memory)
-        } else if above_upper == parent {
-            return self.add(parent, path, NIL, above_left - 1, memory);
-        } else if let Some(upper) = self.search(above_upper, path, memory) {
-            upper
+        let (above, left) = (self.nodes[parent].upper, self.nodes[parent].left);
+        memory.touch(UPPERS + 4 * self.nodes[parent].at, 4);
+        let (upper, left) = if left == 0 {
+            (self.arena_root(version, path, memory), self.k - 2)
+        } else if above == parent {
+            return self.add(parent, path, NIL, left - 1, memory);
+        } else if let Some(upper) = self.search(above, path, memory) {
+            (upper, left - 1)
         } else {
-            let left = self.nodes[above_upper].left - 1;
-            self.add(above_upper, path, NIL, left, memory)
+            (self.add(above, path, NIL, left - 1, memory), left - 1)
         };
-        let left = self.nodes[upper].left;
         self.add(parent, path, upper, left, memory)
     }
 
@@ -319,7 +336,7 @@ impl Model {
         memory: &mut Memory,
     ) -> usize {
         let added = self.arena_node(label, upper, left, memory);
-        memory.touch(16 * self.nodes[parent].at + 4, 4);
+        memory.touch(16 * self.nodes[parent].at, 8);
         self.nodes[parent].children.insert(0, added);
         self.nodes[parent].link = added;
         if self.nodes[parent].children.len() > WIDE {
@@ -337,16 +354,16 @@ impl Model {
         let at = if start == end { self.end } else { start };
         if start == end {
             self.end += BLOCK;
-            for (array, bytes) in [(0, 16), (NEXT, 4), (PLACES, 8)] {
+            for (array, bytes) in [(0, 16), (NEXT, 8), (UPPERS, 4)] {
                 memory.sweep(array + bytes * at, bytes * BLOCK);
             }
         }
         self.free[slab] = (at + 1, if start == end { at + BLOCK } else { end });
         let upper = if upper == NIL { added } else { upper };
         self.nodes.push(Node { label, upper, left, at, ..Node::default() });
-        memory.touch(16 * at, 16);
-        memory.touch(NEXT + 4 * at, 4);
-        memory.touch(PLACES + 8 * at, 8);
+        memory.touch(16 * at + 8, 8);
+        memory.touch(NEXT + 8 * at, 8);
+        memory.touch(UPPERS + 4 * at, 4);
         added
     }
 

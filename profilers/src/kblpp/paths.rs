@@ -12,7 +12,7 @@
 //! The result is a value: per version a list of nodes in preorder, children by path number. Each node knows where its
 //! subtree ends, so that siblings are found by skipping.
 
-use super::arena::{Arena, Link, NIL};
+use super::arena::{Arena, Edge, NIL};
 use super::{InvalidK, K};
 use crate::ids::{PathNumber, VersionId};
 use crate::stream::hash::OpenTable;
@@ -101,7 +101,7 @@ impl Pruning {
 
 impl PathForest {
     /// Converts a k-slab forest, given by its trees in the order of their versions.
-    pub(super) fn of(k: K, slabs: &Arena, trees: &[(VersionId, Link)]) -> Self {
+    pub(super) fn of(k: K, slabs: &Arena, trees: &[(VersionId, Edge)]) -> Self {
         let mut versions: Vec<Trees> = Vec::new();
         for same in trees.chunk_by(|a, b| a.0 == b.0) {
             let nodes = join(k, slabs, same.iter().map(|&(_, root)| root));
@@ -284,36 +284,36 @@ fn percent(part: u64, whole: u64) -> f64 {
 }
 
 /// Merges the k levels below each node of these trees.
-fn join(k: K, slabs: &Arena, roots: impl Iterator<Item = Link>) -> Vec<Node> {
+fn join(k: K, slabs: &Arena, roots: impl Iterator<Item = Edge>) -> Vec<Node> {
     let mut joined = Arena::new(Arena::MOST);
     let mut tops = OpenTable::new();
-    let mut nodes: Vec<Link> = roots.collect();
+    let mut nodes: Vec<Edge> = roots.collect();
     let mut todo = Vec::new();
     while let Some(node) = nodes.pop() {
-        nodes.extend(slabs.children(node));
-        let label = joined.label(slabs.path(slabs.label_of(node)));
+        nodes.extend(slabs.children(node.to));
+        let label = joined.label(slabs.path(node.label));
         let top = tops.slot(u64::from(label));
         if *top == NIL {
-            *top = joined.add_root(label);
+            *top = joined.add_root(0);
         }
-        todo.push((node, *top, k.get()));
+        todo.push((node.to, *top, k.get()));
         while let Some((from, to, levels)) = todo.pop() {
             joined.add_count(to, slabs.count(from));
             if levels > 1 {
                 for child in slabs.children(from) {
-                    let label = joined.label(slabs.path(slabs.label_of(child)));
-                    todo.push((child, joined.child(to, label), levels - 1));
+                    let label = joined.label(slabs.path(child.label));
+                    todo.push((child.to, joined.child(to, label), levels - 1));
                 }
             }
         }
     }
-    let mut tops: Vec<Link> = tops.iter().map(|(_, top)| top).collect();
-    tops.sort_unstable_by_key(|&top| joined.path(joined.label_of(top)));
+    let mut tops: Vec<Edge> = tops.iter().map(|(label, to)| Edge { label: label as u32, to }).collect();
+    tops.sort_unstable_by_key(|top| joined.path(top.label));
     let mut rows = Vec::with_capacity(joined.len());
-    let mut todo: Vec<(Link, u32)> = tops.into_iter().rev().map(|top| (top, 1)).collect();
+    let mut todo: Vec<(Edge, u32)> = tops.into_iter().rev().map(|top| (top, 1)).collect();
     while let Some((node, level)) = todo.pop() {
-        rows.push((level, joined.path(joined.label_of(node)), joined.count(node)));
-        todo.extend(joined.sorted_children(node).into_iter().rev().map(|child| (child, level + 1)));
+        rows.push((level, joined.path(node.label), joined.count(node.to)));
+        todo.extend(joined.sorted_children(node.to).into_iter().rev().map(|child| (child, level + 1)));
     }
     with_ends(&rows)
 }

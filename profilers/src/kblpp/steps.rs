@@ -7,35 +7,35 @@
 //! A step is in one cell or nowhere; one that takes the place of another one pushes it out. A table in which that happens often
 //! becomes larger, up to a limit: what is beyond would not be in the processor's caches, either.
 
-use super::arena::{Link, NIL};
+use super::arena::{Edge, Link, NIL};
 use crate::ids::VersionId;
 use crate::stream::hash::TableAddress;
 use std::mem::offset_of;
 
 /// The logarithm of how many cells there are at first.
 const LEAST: u32 = 8;
-/// The same at most: half a megabyte.
+/// The same at most: a megabyte.
 const MOST: u32 = 16;
 
-/// The label is that of the node.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C)]
 struct Cell {
-    from: u32,
+    /// The label in the high half, and from where in the low one, which is never nobody.
+    key: u64,
     /// Nobody if the cell is empty.
     to: Link,
 }
 
 /// Where in memory the parts of a step are, for compiled code. With the label in the high half of a word and from where the step is in the
-/// low one, its cell is `word * TableAddress::GOLDEN >> shift`; it is the right one if it is from there, and to a node with the label.
+/// low one, its cell is `word * TableAddress::GOLDEN >> shift`; it is the right one if this word is its key.
 #[derive(Debug, Clone, Copy)]
 pub struct StepLayout;
 
 impl StepLayout {
     /// The logarithm of the bytes of a cell.
     pub const SHIFT: u32 = size_of::<Cell>().trailing_zeros();
-    /// 32 bits: the node from where; for the first step of an activation [`StepLayout::FIRST`] and the version.
-    pub const FROM: usize = offset_of!(Cell, from);
+    /// 64 bits: the label, and the node from where; for the first step of an activation [`StepLayout::FIRST`] and the version.
+    pub const KEY: usize = offset_of!(Cell, key);
     /// 32 bits: the node to where.
     pub const TO: usize = offset_of!(Cell, to);
     /// Marks a version in the place of a node.
@@ -64,29 +64,27 @@ impl Steps {
         Self { cells, shift: 64 - logarithm, replaced: 0 }
     }
 
-    fn cell(&mut self, from: u32, label: u32) -> &mut Cell {
-        let key = u64::from(label) << 32 | u64::from(from);
+    fn cell(&mut self, key: u64) -> &mut Cell {
         &mut self.cells[(key.wrapping_mul(TableAddress::GOLDEN) >> self.shift) as usize]
     }
 
-    /// A step was taken. `label_of` gives the labels of nodes.
-    pub fn remember(&mut self, from: Link, version: VersionId, to: Link, label_of: impl Fn(Link) -> u32) {
-        let from = if from == NIL { StepLayout::FIRST | version.0 } else { from };
-        let step = Cell { from, to };
-        let before = std::mem::replace(self.cell(from, label_of(to)), step);
-        if before.to != NIL && (before.from, before.to) != (from, to) {
+    /// A step was taken.
+    pub fn remember(&mut self, from: Link, version: VersionId, Edge { label, to }: Edge) {
+        let key = key(from, version, label);
+        let before = std::mem::replace(self.cell(key), Cell { key, to });
+        if before.to != NIL && before.key != key {
             self.replaced += 1;
             if self.replaced > self.cells.len() && self.shift > 64 - MOST {
-                self.grow(label_of);
+                self.grow();
             }
         }
     }
 
     #[cold]
-    fn grow(&mut self, label_of: impl Fn(Link) -> u32) {
+    fn grow(&mut self) {
         let mut larger = Self::of_size(64 - self.shift + 1);
         for &step in self.cells.iter().filter(|step| step.to != NIL) {
-            *larger.cell(step.from, label_of(step.to)) = step;
+            *larger.cell(step.key) = step;
         }
         *self = larger;
     }
@@ -97,58 +95,61 @@ impl Steps {
     }
 }
 
+fn key(from: Link, version: VersionId, label: u32) -> u64 {
+    let from = if from == NIL { StepLayout::FIRST | version.0 } else { from };
+    u64::from(label) << 32 | u64::from(from)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
     /// What compiled code does.
-    fn find(steps: &mut Steps, from: u32, label: u32, labels: &[u32]) -> Option<Link> {
-        let cell = *steps.cell(from, label);
-        (cell.from == from && labels[cell.to as usize] == label).then_some(cell.to)
+    fn find(steps: &mut Steps, key: u64) -> Option<Link> {
+        let cell = *steps.cell(key);
+        (cell.key == key).then_some(cell.to)
     }
 
     /// A step is found where it was remembered, or not at all; of few that are taken again and again hardly any are lost.
     #[test]
     fn what_is_found_is_what_was_remembered() {
         for (nodes, rounds, most_lost) in [(100, 200, 0.1), (10_000, 10, 0.2), (200_000, 1, 0.9)] {
-            // Labels that no two children of a node share.
-            let labels: Vec<u32> =
-                std::iter::once(u32::MAX).chain((1..=nodes).map(|node: u32| node / 7)).collect();
             let mut steps = Steps::new();
             let mut known = BTreeMap::new();
             for round in 0..rounds {
                 for node in 1..=nodes {
                     let from = if node % 5 == 0 { NIL } else { node % 97 + 1 };
                     let version = VersionId(node % 5);
-                    steps.remember(from, version, node, |node| labels[node as usize]);
-                    let from = if from == NIL { StepLayout::FIRST | version.0 } else { from };
-                    known.insert((from, labels[node as usize]), node);
-                    let found = find(&mut steps, from, labels[node as usize], &labels);
-                    assert_eq!(found, Some(node), "round {round}");
+                    // No two children of a node share a label.
+                    let label = node / 5;
+                    steps.remember(from, version, Edge { label, to: node });
+                    let key = key(from, version, label);
+                    known.insert(key, node);
+                    assert_eq!(find(&mut steps, key), Some(node), "round {round}");
                 }
             }
             let mut lost = 0;
-            for (&(from, label), &node) in &known {
-                match find(&mut steps, from, label, &labels) {
+            for (&key, &node) in &known {
+                match find(&mut steps, key) {
                     Some(found) => assert_eq!(found, node),
                     None => lost += 1,
                 }
             }
             let lost = f64::from(lost) / known.len() as f64;
             assert!(lost <= most_lost, "{nodes}: {lost}");
-            assert!(find(&mut steps, 98, 0, &labels).is_none(), "nobody came from there");
+            assert!(find(&mut steps, key(98, VersionId(0), 0)).is_none(), "nobody came from there");
         }
     }
 
-    /// Steps that push each other out make the table larger, up to half a megabyte.
+    /// Steps that push each other out make the table larger, up to a megabyte.
     #[test]
     fn it_grows_to_a_limit() {
         let mut steps = Steps::new();
         assert_eq!(steps.cells.len(), 1 << LEAST);
         for node in 1..1_000_000u32 {
-            steps.remember(node, VersionId(0), node, |node| node / 3);
+            steps.remember(node, VersionId(0), Edge { label: node / 3, to: node });
         }
-        assert_eq!(size_of_val(&*steps.cells), 512 << 10);
+        assert_eq!(size_of_val(&*steps.cells), 1 << 20);
     }
 }

@@ -7,7 +7,7 @@ use super::recent::ReceiverOutcome;
 use holloway_bytecode::FunctionId;
 use holloway_profilers::calls::{CallEdge, CallSite};
 use holloway_profilers::edges::SparseCounters;
-use holloway_profilers::kblpp::K;
+use holloway_profilers::kblpp::{Activation, K};
 use holloway_profilers::paths::{LateDag, Path, Placement, Side};
 use holloway_profilers::windows::WindowNumbers;
 use holloway_profilers::{BlockId, BranchArm, Edge, MethodId, PathNumber};
@@ -78,7 +78,7 @@ pub enum Storage {
 /// Versions with more paths count them in a hash table.
 pub const MOST_IN_ARRAY: u64 = 1 << 16;
 
-/// Counters that hold roots of the k-slab forest, as numbers of nodes: the one that was found last for a path whose number has
+/// Counters that hold roots of the k-slab forest, each with its label: the one that was found last for a path whose number has
 /// these low bits. So the first path of an activation usually needs no hash table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Roots {
@@ -95,6 +95,12 @@ impl Roots {
     /// The counter for a path.
     pub fn counter(self, path: PathNumber) -> u32 {
         self.first + (path as u32 & (self.count - 1))
+    }
+
+    /// What such a counter holds of a root, which paths with less than 31 bits have: the node in the low half, and in the high one the path
+    /// plus one. So 0 is the root of no path.
+    pub fn word(root: Activation, path: PathNumber) -> u64 {
+        (path + 1) << 32 | u64::from(root.bits())
     }
 }
 

@@ -173,10 +173,11 @@ impl Tally {
         forest.path_for_code(activation, version, path);
         context.forest = forest.addresses();
         if is_first
+            && *activation != Activation::default()
             && let Some(counters) = &self.counters
             && let Some(roots) = roots()
         {
-            counters.set(roots.counter(path), u64::from(activation.bits()));
+            counters.set(roots.counter(path), Roots::word(*activation, path));
         }
     }
 

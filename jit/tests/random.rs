@@ -228,7 +228,11 @@ fn arguments(machine: &mut Machine<'_>, random: &mut Random) -> Vec<Datum> {
     let points: Vec<Datum> = (0..3).map(|_| machine.new_object(world.point)).collect();
     let class = random.pick(&[world.shape, world.circle, world.disk, world.square]);
     let shape = machine.new_object(class);
-    let mut array = |class| machine.new_array(class, if random.once_in(8) { 0 } else { 3 + random.below(6) });
+    // Words of bytes have room.
+    let mut array = |class| {
+        let least = if class == world.bytes { 8 } else { 3 };
+        machine.new_array(class, if random.once_in(8) { 0 } else { least + random.below(6) })
+    };
     let arrays = [array(world.ints), array(world.ints), array(world.points), array(world.bytes)];
     let null = Datum::Ref(None);
     let mut maybe = |datum: Datum| if random.once_in(3) { null } else { datum };

@@ -38,6 +38,9 @@ impl Builder<'_, '_> {
                     self.set(i.a, value);
                     return Ok(());
                 }
+                if let Native::BytesWord | Native::BytesSetWord = native {
+                    return self.word_of_bytes(i);
+                }
                 Op::CallNative(native)
             }
         };

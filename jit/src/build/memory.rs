@@ -1,9 +1,10 @@
 //! Instructions on objects, arrays and globals.
 
 use super::{BuildError, Builder, Built};
-use crate::ir::{ElementKind, Op, Ty, Value};
+use crate::ir::{Arith, ElementKind, Op, Ty, Value};
 use holloway_bytecode::code::Instruction;
 use holloway_bytecode::{ClassId, Element, GlobalId, Op as Code, Program, Shape, Type};
+use smallvec::SmallVec;
 
 /// The class that declares a field of another one first: itself or one that it extends.
 pub fn declaring_class(program: &Program, class: ClassId, field: u16) -> ClassId {
@@ -143,6 +144,28 @@ impl Builder<'_, '_> {
         let kind = ElementKind::of(self.element(array)?);
         let [array, index] = self.place(array, index)?;
         self.emit(Op::StoreElement(kind), &[array, index, value], Ty::None);
+        Ok(())
+    }
+
+    /// Eight bytes of an array are one load or store. The first and the last must be inside; what is wrong if they are not, the interpreter finds.
+    pub(super) fn word_of_bytes(&mut self, i: &Instruction<'_>) -> Built<()> {
+        let registers: SmallVec<[u16; 3]> = i.args().map(|register| register.0).collect();
+        let &[array, at, ref stored @ ..] = registers.as_slice() else { return Err(BuildError::Unassigned) };
+        let [array, first] = self.place(array, at)?;
+        let seven = self.int(7);
+        let last = self.emit(Op::Arith(Arith::Add), &[first, seven], Ty::Int);
+        let length = self.emit(Op::Length, &[array], Ty::Int);
+        let last = self.check(Op::CheckBounds, &[last, length], Ty::Int)?;
+        match *stored {
+            [] => {
+                let word = self.emit(Op::LoadElement(ElementKind::Word), &[array, first, last], Ty::Int);
+                self.set(i.a, word);
+            }
+            [stored, ..] => {
+                let word = self.get(stored)?;
+                self.emit(Op::StoreElement(ElementKind::Word), &[array, first, word], Ty::None);
+            }
+        }
         Ok(())
     }
 

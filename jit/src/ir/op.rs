@@ -80,6 +80,8 @@ pub enum ElementKind {
     Float,
     /// Eight bytes, a reference or null.
     Ref,
+    /// Eight bytes of an array of bytes, from an index on, read as one integer whose lowest is the first.
+    Word,
 }
 
 impl ElementKind {
@@ -418,10 +420,16 @@ impl MethodTable {
 pub enum Alias {
     /// A field, by the class that declares it first.
     Field(ClassId, u16),
-    /// Elements of a kind.
+    /// Elements of a kind, which is not [`ElementKind::Word`].
     Element(ElementKind),
     /// A global.
     Global(GlobalId),
+}
+
+impl Alias {
+    fn of_element(kind: ElementKind) -> Alias {
+        Alias::Element(if kind == ElementKind::Word { ElementKind::Byte } else { kind })
+    }
 }
 
 impl Op {
@@ -551,7 +559,7 @@ impl Op {
     pub fn reads(self) -> Option<Alias> {
         match self {
             Op::LoadField(class, field) => Some(Alias::Field(class, field)),
-            Op::LoadElement(kind) => Some(Alias::Element(kind)),
+            Op::LoadElement(kind) => Some(Alias::of_element(kind)),
             Op::LoadGlobal(global) => Some(Alias::Global(global)),
             _ => None,
         }
@@ -563,7 +571,7 @@ impl Op {
             Op::StoreField(class, field) | Op::StoreRefField(class, field) => {
                 Some(Alias::Field(class, field))
             }
-            Op::StoreElement(kind) => Some(Alias::Element(kind)),
+            Op::StoreElement(kind) => Some(Alias::of_element(kind)),
             Op::StoreGlobal(global) => Some(Alias::Global(global)),
             _ => None,
         }

@@ -71,8 +71,14 @@ const PLAIN: &[Op] = &[
     Op::Entered,
 ];
 
-const ELEMENTS: [ElementKind; 5] =
-    [ElementKind::Byte, ElementKind::Bool, ElementKind::Int, ElementKind::Float, ElementKind::Ref];
+const ELEMENTS: [ElementKind; 6] = [
+    ElementKind::Byte,
+    ElementKind::Bool,
+    ElementKind::Int,
+    ElementKind::Float,
+    ElementKind::Ref,
+    ElementKind::Word,
+];
 
 const YIELD_KINDS: [YieldKind; 4] =
     [YieldKind::Prologue, YieldKind::Header, YieldKind::Loop, YieldKind::Epilogue];

@@ -182,6 +182,7 @@ pub(super) fn element(kind: ElementKind) -> &'static str {
         ElementKind::Int => "int",
         ElementKind::Float => "float",
         ElementKind::Ref => "ref",
+        ElementKind::Word => "word",
     }
 }
 

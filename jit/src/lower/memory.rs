@@ -14,6 +14,8 @@ const CLASS: i32 = 4;
 /// Memory that is there and aligned.
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
 
+const UNALIGNED: MemFlagsData = MemFlagsData::new().with_notrap();
+
 impl Lowering<'_, '_> {
     /// The class of an object, as the offset of its record.
     pub fn class_of(&mut self, object: Value) -> clif::Value {
@@ -69,6 +71,9 @@ impl Lowering<'_, '_> {
                     ElementKind::Byte => {
                         self.builder.ins().istore8(PLAIN, stored, address, offset);
                     }
+                    ElementKind::Word => {
+                        self.builder.ins().store(UNALIGNED, stored, address, offset);
+                    }
                     _ => {
                         self.builder.ins().store(PLAIN, stored, address, offset);
                     }
@@ -100,7 +105,7 @@ impl Lowering<'_, '_> {
     fn element(&mut self, kind: ElementKind, array: Value, index: Value) -> (clif::Value, i32) {
         let array = self.value(array);
         let scale: i64 = match kind {
-            ElementKind::Byte | ElementKind::Bool => 0,
+            ElementKind::Byte | ElementKind::Bool | ElementKind::Word => 0,
             _ => 3,
         };
         let (base, add) = self.near(index);
@@ -126,6 +131,7 @@ impl Lowering<'_, '_> {
             ElementKind::Byte => self.builder.ins().uload8(types::I64, PLAIN, address, offset),
             ElementKind::Bool => self.builder.ins().load(types::I8, PLAIN, address, offset),
             ElementKind::Float => self.builder.ins().load(types::F64, PLAIN, address, offset),
+            ElementKind::Word => self.builder.ins().load(types::I64, UNALIGNED, address, offset),
             ElementKind::Int | ElementKind::Ref => {
                 self.builder.ins().load(types::I64, PLAIN, address, offset)
             }

@@ -2,7 +2,6 @@
 //!
 //! * *A part of a text that is one character of ASCII* is taken from the table of these. Parsers read their input so: one text for
 //!   each character (Json of Are We Fast Yet: two thirds of what it did beside its own code).
-//! * *Eight bytes of an array of bytes* are one load or store, if all are inside.
 //! * *Filling an array that was just made, with few elements*, is some stores: bits of many Booleans or bytes are written at once.
 
 use super::function::Lowering;
@@ -14,8 +13,6 @@ use holloway_vm::layout::{ELEMENTS, LENGTH};
 
 const PLAIN: MemFlagsData = MemFlagsData::trusted();
 
-const UNALIGNED: MemFlagsData = MemFlagsData::new().with_notrap();
-
 /// So many stores are shorter than a call.
 const MOST_STORES: i64 = 16;
 
@@ -24,7 +21,6 @@ impl Lowering<'_, '_> {
     pub fn native(&mut self, value: Value, native: Native) -> Option<clif::Value> {
         match native {
             Native::Substring => self.substring(value),
-            Native::BytesWord | Native::BytesSetWord => self.bytes_word(value, native),
             Native::FillInt | Native::FillFloat | Native::FillBool => match self.short_array(value, native) {
                 Some((element, length)) => {
                     self.fill(value, element, length);
@@ -75,29 +71,6 @@ impl Lowering<'_, '_> {
             let distance = lowering.builder.ins().ishl_imm_u(byte, 3);
             let entry = lowering.builder.ins().iadd(table, distance);
             Some(lowering.builder.ins().load(types::I64, PLAIN, entry, 0))
-        })
-    }
-
-    /// Reads or writes eight bytes as one word.
-    fn bytes_word(&mut self, value: Value, native: Native) -> Option<clif::Value> {
-        let args = &self.region.node(value).args;
-        let (bytes, at) = (self.value(args[0]), self.value(args[1]));
-        let written = args.get(2).map(|&word| self.value(word));
-        self.or_call(value, native, |lowering, slow| {
-            let length = lowering.builder.ins().load(types::I64, PLAIN, bytes, LENGTH as i32);
-            let outside = lowering.builder.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, at, length);
-            lowering.leave_if(outside, slow);
-            let end = lowering.builder.ins().iadd_imm_s(at, 8);
-            let beyond = lowering.builder.ins().icmp(IntCC::UnsignedGreaterThan, end, length);
-            lowering.leave_if(beyond, slow);
-            let address = lowering.builder.ins().iadd(bytes, at);
-            match written {
-                Some(word) => {
-                    lowering.builder.ins().store(UNALIGNED, word, address, ELEMENTS as i32);
-                    None
-                }
-                None => Some(lowering.builder.ins().load(types::I64, UNALIGNED, address, ELEMENTS as i32)),
-            }
         })
     }
 

@@ -251,9 +251,11 @@ impl<'a> Motion<'a> {
                     }
                 }
             }
-            Op::LoadElement(_) if self.region.op(node.args[1]) != Op::CheckBounds => {
-                self.facts().proves_inside(point, node.args[1], node.args[0])
-            }
+            // Of a word there are two indices.
+            Op::LoadElement(_) => node.args[1..].iter().all(|&index| {
+                self.region.op(index) == Op::CheckBounds
+                    || self.facts().proves_inside(point, index, node.args[0])
+            }),
             Op::Assume => {
                 let Some(ty) = node.ty.reference() else { return false };
                 self.facts().is_of_type_at(node.args[0], ty, point)

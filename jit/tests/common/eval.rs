@@ -193,6 +193,21 @@ impl Execution<'_, '_> {
             Op::Str(_) | Op::SameText | Op::PureNative(_) | Op::CallVirtual(..) => {
                 panic!("not executed here: {:?}", node.op)
             }
+            Op::StoreElement(ElementKind::Word) => {
+                let word = self.int(arg(2));
+                for (byte, part) in word.to_le_bytes().into_iter().zip(self.word(value)) {
+                    *part = Datum::Int(byte.into());
+                }
+                return None;
+            }
+            Op::LoadElement(ElementKind::Word) => {
+                let byte = |part: &mut Datum| match part {
+                    Datum::Int(byte) => u8::try_from(*byte).expect("a byte"),
+                    other => panic!("{other:?} among bytes"),
+                };
+                let bytes: Vec<u8> = self.word(value).iter_mut().map(byte).collect();
+                Datum::Int(i64::from_le_bytes(bytes.try_into().expect("eight bytes")))
+            }
             Op::StoreField(..) | Op::StoreRefField(..) | Op::StoreElement(_) | Op::StoreGlobal(_) => {
                 let datum = self.get(*node.args.last().expect("a value"));
                 *self.place(value) = match (node.op, datum) {
@@ -278,6 +293,14 @@ impl Execution<'_, '_> {
         let object = &mut self.machine.objects[number.unwrap_or_else(|| panic!("v{} of null", access.0))];
         let length = object.parts.len();
         object.parts.get_mut(part).unwrap_or_else(|| panic!("v{}: {part} of {length}", access.0))
+    }
+
+    /// The bytes that a load or store of a word is about.
+    fn word(&mut self, access: Value) -> &mut [Datum] {
+        let (array, index) = (self.region.node(access).args[0], self.region.node(access).args[1]);
+        let from = usize::try_from(self.int(index)).expect("an index");
+        let object = self.object(array).expect("an array");
+        &mut self.machine.objects[object].parts[from..from + 8]
     }
 
     fn passes(&self, check: Value) -> bool {

@@ -300,9 +300,14 @@ impl<'w> Generator<'w> {
             13 => {
                 let length = self.int();
                 let mask = self.add(Op::Int(7), &[], Ty::Int);
-                let length = self.add(Op::Arith(Arith::And), &[length, mask], Ty::Int);
-                let length = self.add_with_state(Op::CheckLength, &[length], Ty::Int);
+                let mut length = self.add(Op::Arith(Arith::And), &[length, mask], Ty::Int);
                 let class = self.random.pick(&[world.ints, world.bytes, world.points]);
+                if class == world.bytes {
+                    // A word has room in it.
+                    let eight = self.add(Op::Int(8), &[], Ty::Int);
+                    length = self.add(Op::Arith(Arith::Or), &[length, eight], Ty::Int);
+                }
+                let length = self.add_with_state(Op::CheckLength, &[length], Ty::Int);
                 self.add_with_state(Op::NewArray(class), &[length], Ty::exactly(class));
             }
             16 => {
@@ -387,15 +392,22 @@ impl<'w> Generator<'w> {
             (world.ints, ElementKind::Int),
             (world.ints, ElementKind::Int),
             (world.bytes, ElementKind::Byte),
+            (world.bytes, ElementKind::Word),
             (world.points, ElementKind::Ref),
         ];
         let (class, kind) = self.random.pick(&kinds);
         let (Some(array), index) = (self.of_class(class, false), self.index()) else { return };
         let length = self.add(Op::Length, &[array], Ty::Int);
         let index = self.add_with_state(Op::CheckBounds, &[index, length], Ty::Int);
+        let mut place = vec![array, index];
+        if kind == ElementKind::Word {
+            let seven = self.add(Op::Int(7), &[], Ty::Int);
+            let last = self.add(Op::Arith(Arith::Add), &[index, seven], Ty::Int);
+            place.push(self.add_with_state(Op::CheckBounds, &[last, length], Ty::Int));
+        }
         if !self.random.once_in(3) {
             let ty = if kind == ElementKind::Ref { self.point(true) } else { Ty::Int };
-            self.add(Op::LoadElement(kind), &[array, index], ty);
+            self.add(Op::LoadElement(kind), &place, ty);
             return;
         }
         let value = match kind {

@@ -3,7 +3,7 @@
 use super::{Errors, Invariant, Verifier};
 use crate::ir::{Cond, ElementKind, MethodTable, Op, RefTy, RegionEntry, Ty, Value};
 use holloway_bytecode::natives::NativeType;
-use holloway_bytecode::{ClassId, Layout, Native, Shape, Signature, Type};
+use holloway_bytecode::{ClassId, Element, Layout, Native, Shape, Signature, Type};
 use std::fmt;
 
 /// Any reference.
@@ -143,7 +143,10 @@ impl Verifier<'_> {
             }
             LoadElement(kind) => {
                 let array = self.indexed(value, Some(kind), errors);
-                (vec![array, int], vec![nullable(self.element(arg(0)))])
+                // Of a word the index of its last byte, too.
+                let indices = if kind == ElementKind::Word { 2 } else { 1 };
+                let of = [vec![array], vec![int; indices]].concat();
+                (of, vec![nullable(self.element(arg(0)))])
             }
             // `unset` puts null into elements of non-null types.
             StoreElement(kind) => {
@@ -282,6 +285,7 @@ impl Verifier<'_> {
         let right = match (element, kind) {
             (None, _) => false,
             (Some(_), None) => true,
+            (Some(element), Some(ElementKind::Word)) => element == Element::Byte,
             (Some(element), Some(kind)) => ElementKind::of(element) == kind,
         };
         if !right {

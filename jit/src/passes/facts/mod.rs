@@ -218,6 +218,18 @@ impl<'a> Facts<'a> {
         all.filter(move |since| since.at.dominates(point, dominators)).map(|since| since.fact)
     }
 
+    /// Is a relation of this kind known of a value at a point. Cheaper than to ask which are.
+    pub(super) fn is_related_at(
+        &self,
+        value: Value,
+        point: Point,
+        is_wanted: impl Fn(Relation) -> bool,
+    ) -> bool {
+        let dominators = &self.shape.dominators;
+        let mut all = self.relations[value.index()].iter();
+        all.any(|since| is_wanted(since.fact) && since.at.dominates(point, dominators))
+    }
+
     /// Is this condition known at a point, because it, or its opposite, was tested before.
     pub fn condition_at(&self, value: Value, point: Point) -> Option<bool> {
         if let Op::Bool(constant) = self.region.op(value) {

@@ -148,6 +148,9 @@ impl Facts<'_> {
         if self.range(x).high as i128 <= self.range(y).low as i128 + c as i128 {
             return true;
         }
+        if depth == DEPTH && self.is_told(query, x, y, c) {
+            return true;
+        }
         if depth == 0 || query.steps == 0 {
             return false;
         }
@@ -173,40 +176,91 @@ impl Facts<'_> {
 
     /// What is known of a value, here and on the edge.
     fn known_here(&self, query: &Query, value: Value) -> Vec<Relation> {
-        let extra = query.extra.iter().filter_map(|implied| match implied {
-            Implied::Relation(about, relation) if *about == value => Some(*relation),
-            _ => None,
-        });
+        let extra = query.extra.iter().filter_map(|implied| implied.about(value));
         extra.chain(self.relations_at(value, query.point)).collect()
     }
 
+    /// Is anything of this kind known of a value, here or on the edge.
+    fn is_known_here(&self, query: &Query, value: Value, is_wanted: impl Fn(Relation) -> bool) -> bool {
+        query.extra.iter().filter_map(|implied| implied.about(value)).any(&is_wanted)
+            || self.is_related_at(value, query.point, is_wanted)
+    }
+
+    /// Is `x <= y + c` one of the facts itself, or is it one of that of which `x` or `y` is a sum with a constant. Asked before anything is
+    /// tried: where much is known of a value, as behind the checks of a filter's neighbours, the steps would be used up by
+    /// facts that lead nowhere.
+    fn is_told(&self, query: &Query, x: Option<Value>, y: Option<Value>, c: i64) -> bool {
+        let of_sum = |value: Option<Value>| {
+            value
+                .and_then(|value| self.sum(value))
+                .filter(|&(of, add)| self.is_exact_by_facts(query, of, add))
+        };
+        self.is_fact(query, x, y, c)
+            || of_sum(x).is_some_and(|(of, add)| {
+                c.checked_sub(add).is_some_and(|rest| self.is_fact(query, Some(of), y, rest))
+            })
+            || of_sum(y).is_some_and(|(of, add)| {
+                c.checked_add(add).is_some_and(|rest| self.is_fact(query, x, Some(of), rest))
+            })
+    }
+
+    fn is_fact(&self, query: &Query, x: Option<Value>, y: Option<Value>, c: i64) -> bool {
+        let above = |fact: Relation| fact.kind == Kind::AtMost && fact.other == y && fact.offset <= c;
+        let below = |fact: Relation| {
+            let is_enough = || c.checked_add(fact.offset).is_some_and(|more| more >= 0);
+            fact.kind == Kind::AtLeast && fact.other == x && is_enough()
+        };
+        x.is_some_and(|x| self.is_known_here(query, x, above))
+            || y.is_some_and(|y| self.is_known_here(query, y, below))
+    }
+
+    /// Does the sum not wrap, by one fact alone.
+    fn is_exact_by_facts(&self, query: &Query, value: Value, add: i64) -> bool {
+        let fits = |bound: i64, offset: i64| {
+            bound.checked_add(offset).is_some_and(|bound| bound.checked_add(add).is_some())
+        };
+        self.is_known_here(query, value, |Relation { kind, other, offset }| match kind {
+            Kind::AtMost => add >= 0 && fits(self.range(other).high, offset),
+            Kind::AtLeast => add < 0 && fits(self.range(other).low, offset),
+            Kind::NotEqual => false,
+        })
+    }
+
     fn le_by_facts_above(&self, query: &mut Query, x: Value, y: Option<Value>, c: i64, depth: u32) -> bool {
-        self.known_here(query, x).into_iter().any(|Relation { kind, other, offset }| match kind {
-            Kind::AtMost => match c.checked_sub(offset) {
-                Some(rest) => self.le(query, other, y, rest, depth),
-                None => false,
-            },
-            // Not more than one too many, and not that one.
-            Kind::NotEqual => {
-                other == y && offset.checked_sub(1) == Some(c) && self.le(query, Some(x), y, offset, depth)
+        self.known_here(query, x).into_iter().any(|Relation { kind, other, offset }| {
+            match kind {
+                Kind::AtMost => match c.checked_sub(offset) {
+                    Some(rest) => self.le(query, other, y, rest, depth),
+                    None => false,
+                },
+                // Not more than one too many, and not that one.
+                Kind::NotEqual => {
+                    other == y
+                        && offset.checked_sub(1) == Some(c)
+                        && self.le(query, Some(x), y, offset, depth)
+                }
+                Kind::AtLeast => false,
             }
-            Kind::AtLeast => false,
         })
     }
 
     fn le_by_facts_below(&self, query: &mut Query, x: Option<Value>, y: Value, c: i64, depth: u32) -> bool {
-        self.known_here(query, y).into_iter().any(|Relation { kind, other, offset }| match kind {
-            Kind::AtLeast => match c.checked_add(offset) {
-                Some(rest) => self.le(query, x, other, rest, depth),
-                None => false,
-            },
-            // y >= x + offset, and not that; to show: y >= x - c.
-            Kind::NotEqual => {
-                other == x
-                    && offset.checked_add(1) == c.checked_neg()
-                    && offset.checked_neg().is_some_and(|weaker| self.le(query, x, Some(y), weaker, depth))
+        self.known_here(query, y).into_iter().any(|Relation { kind, other, offset }| {
+            match kind {
+                Kind::AtLeast => match c.checked_add(offset) {
+                    Some(rest) => self.le(query, x, other, rest, depth),
+                    None => false,
+                },
+                // y >= x + offset, and not that; to show: y >= x - c.
+                Kind::NotEqual => {
+                    other == x
+                        && offset.checked_add(1) == c.checked_neg()
+                        && offset
+                            .checked_neg()
+                            .is_some_and(|weaker| self.le(query, x, Some(y), weaker, depth))
+                }
+                Kind::AtMost => false,
             }
-            Kind::AtMost => false,
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::Facts;
 use super::relations::Term;
-use crate::ir::{Alias, Arith, ElementKind, Op, Value};
+use crate::ir::{Arith, ElementKind, Op, Value};
 
 /// No array has more elements: no object is larger than what a process can address.
 pub const MOST_ELEMENTS: i64 = 1 << 47;
@@ -72,9 +72,7 @@ impl Facts<'_> {
         let arg = |position: usize| self.range_within(node.args[position], depth - 1);
         match node.op {
             Op::Length => Range { low: 0, high: MOST_ELEMENTS },
-            Op::LoadElement(_) if node.op.reads() == Some(Alias::Element(ElementKind::Byte)) => {
-                Range { low: 0, high: 255 }
-            }
+            Op::LoadElement(ElementKind::Byte) => Range { low: 0, high: 255 },
             Op::Arith(arith) => arith_range(arith, arg(0), arg(1)),
             Op::Rem => {
                 let (a, b) = (arg(0), arg(1));

@@ -38,6 +38,16 @@ pub enum Implied {
     Condition(Value, bool),
 }
 
+impl Implied {
+    /// The relation, if it is one of this integer.
+    pub fn about(&self, value: Value) -> Option<Relation> {
+        match self {
+            Implied::Relation(of, relation) if *of == value => Some(*relation),
+            _ => None,
+        }
+    }
+}
+
 /// A value as a root, or none for zero, plus a constant.
 pub type Term = (Option<Value>, i64);
 

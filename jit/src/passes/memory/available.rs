@@ -13,7 +13,7 @@
 //! the rounds end; with loops entered at their headers there are rarely more than three.
 
 use super::locations::{Effect, LocationId, Locations, effect, is_new};
-use crate::ir::{Alias, BlockId, ElementKind, Op, Region, Value};
+use crate::ir::{BlockId, ElementKind, Op, Region, Value};
 use holloway_bytecode::cfg::FlowGraph;
 
 /// What is known to be in a location.
@@ -135,7 +135,7 @@ fn reveals(op: Op, position: usize) -> bool {
 
 /// Does a load after the store give just the value.
 fn is_kept_whole(region: &Region, op: Op, stored: Value) -> bool {
-    if op.writes() != Some(Alias::Element(ElementKind::Byte)) {
+    if op != Op::StoreElement(ElementKind::Byte) {
         return true;
     }
     match region.op(stored) {

@@ -8,9 +8,9 @@
 //! * an object made here is not one that was there before, nor one made elsewhere here; as long as nobody else can know
 //!   it, it is no other value at all;
 //! * an object is of one class only, so two whose types have no class in common differ;
-//! * indices that differ by a constant differ.
+//! * indices that differ by a constant differ, if by enough: a word of an array of bytes is eight elements.
 
-use crate::ir::{Alias, Arith, BlockId, Op, RefTy, Region, Value};
+use crate::ir::{Alias, Arith, BlockId, ElementKind, Op, RefTy, Region, Value};
 use crate::passes::edit::{Map, Places};
 use holloway_bytecode::cfg::Dominators;
 use holloway_bytecode::{Native, Program, Shape};
@@ -28,6 +28,8 @@ pub struct Location {
     pub object: Option<Value>,
     /// The index, if it is an element.
     pub index: Option<Value>,
+    /// So many elements, from there on.
+    pub elements: i64,
 }
 
 /// All locations of a region.
@@ -96,7 +98,9 @@ impl<'a> Locations<'a> {
             Alias::Element(_) => (Some(self.root(node.args[0])), Some(self.root(node.args[1]))),
             Alias::Global(_) => (None, None),
         };
-        Some(Location { alias, object, index })
+        let is_word =
+            matches!(node.op, Op::LoadElement(ElementKind::Word) | Op::StoreElement(ElementKind::Word));
+        Some(Location { alias, object, index, elements: if is_word { 8 } else { 1 } })
     }
 
     /// The location that a load or store names.
@@ -143,7 +147,11 @@ impl<'a> Locations<'a> {
             return false;
         }
         match (a.index, b.index) {
-            (Some(a), Some(b)) => !indices_differ(region, self, a, b),
+            (Some(of_a), Some(of_b)) => {
+                // Both are inside, so that what their sums differ by is not wrapped.
+                let differ = |by: i64| by >= a.elements || by <= -b.elements;
+                !distance(region, self, of_a, of_b).is_some_and(differ)
+            }
             _ => true,
         }
     }
@@ -206,10 +214,10 @@ fn offset(region: &Region, locations: &Locations<'_>, value: Value) -> (Option<V
     }
 }
 
-/// Are the two certainly different numbers. Sums wrap, so equal bases with different constants are.
-fn indices_differ(region: &Region, locations: &Locations<'_>, a: Value, b: Value) -> bool {
+/// How much more the second number is than the first, if that is certain. Sums wrap, and so does this.
+fn distance(region: &Region, locations: &Locations<'_>, a: Value, b: Value) -> Option<i64> {
     let ((base_a, a), (base_b, b)) = (offset(region, locations, a), offset(region, locations, b));
-    base_a == base_b && a != b
+    (base_a == base_b).then(|| b.wrapping_sub(a))
 }
 
 /// What a node does to memory that others know.
@@ -254,7 +262,6 @@ fn leaves_memory(native: Native) -> bool {
             | StringIndexOf
             | StringFromBytes
             | StringToBytes
-            | BytesWord
             | ArrayCopy
             | Sin
             | Cos

@@ -3,13 +3,15 @@
 //! What exists at a place is kept in a list, from which operands are taken, and which every frame state holds as a
 //! whole; so the interpreter can go on from anywhere.
 
+mod memory;
+
 use super::live;
 use super::random::Random;
 use super::world::{ARGUMENT_COUNT, MOST, World};
 use holloway_bytecode::Shape;
 use holloway_jit::ir::{
-    Arith, BlockId, Cond, ElementKind, FloatArith, FloatCond, FrameState, InlineId, Node, Op, Reason, RefTy,
-    Region, RegionEntry, StateId, StateKind, Target, Terminator, Ty, Value, YieldKind,
+    Arith, BlockId, Cond, FloatArith, FloatCond, FrameState, InlineId, Node, Op, Reason, RefTy, Region,
+    RegionEntry, StateId, StateKind, Target, Terminator, Ty, Value, YieldKind,
 };
 
 /// Builds one region.
@@ -299,14 +301,11 @@ impl<'w> Generator<'w> {
             }
             13 => {
                 let length = self.int();
-                let mask = self.add(Op::Int(7), &[], Ty::Int);
-                let mut length = self.add(Op::Arith(Arith::And), &[length, mask], Ty::Int);
+                let length = self.with_constant(Arith::And, length, 7);
                 let class = self.random.pick(&[world.ints, world.bytes, world.points]);
-                if class == world.bytes {
-                    // A word has room in it.
-                    let eight = self.add(Op::Int(8), &[], Ty::Int);
-                    length = self.add(Op::Arith(Arith::Or), &[length, eight], Ty::Int);
-                }
+                // A word has room in bytes.
+                let least = if class == world.bytes { 8 } else { 0 };
+                let length = self.with_constant(Arith::Or, length, least);
                 let length = self.add_with_state(Op::CheckLength, &[length], Ty::Int);
                 self.add_with_state(Op::NewArray(class), &[length], Ty::exactly(class));
             }
@@ -330,93 +329,9 @@ impl<'w> Generator<'w> {
         Ty::Ref(RefTy { shape: Shape::Class(self.world.point), nullable, exact: false })
     }
 
-    /// Reads or writes a field.
-    fn field(&mut self) {
-        let world = self.world;
-        if self.random.once_in(4) {
-            let Some(circle) = self.of_class(world.circle, false) else { return };
-            let (class, field) = self.random.pick(&[(world.shape, 0), (world.circle, 1)]);
-            if self.random.once_in(2) {
-                self.add(Op::LoadField(class, field), &[circle], Ty::Int);
-            } else {
-                let value = self.int();
-                self.add(Op::StoreField(class, field), &[circle, value], Ty::None);
-            }
-            return;
-        }
-        let Some(point) = self.of_class(world.point, false) else { return };
-        match self.random.below(7) {
-            field @ 0..=1 => {
-                self.add(Op::LoadField(world.point, field as u16), &[point], Ty::Int);
-            }
-            field @ 2..=3 => {
-                let value = self.int();
-                self.add(Op::StoreField(world.point, field as u16 - 2), &[point, value], Ty::None);
-            }
-            4 => {
-                let value = self.add(Op::LoadField(world.point, 0), &[point], Ty::Int);
-                let one = self.int();
-                let sum = self.add(Op::Arith(Arith::Add), &[value, one], Ty::Int);
-                self.add(Op::StoreField(world.point, 0), &[point, sum], Ty::None);
-            }
-            5 => {
-                self.add(Op::LoadField(world.point, 2), &[point], self.point(true));
-            }
-            _ => {
-                let Some(value) = self.of_class(world.point, true) else { return };
-                self.add(Op::StoreRefField(world.point, 2), &[point, value], Ty::None);
-            }
-        }
-    }
-
-    /// Something that is likely an index.
-    fn index(&mut self) -> Value {
-        match self.random.below(5) {
-            0 => self.int(),
-            1 => {
-                let constant = self.random.below(4) as i64;
-                self.add(Op::Int(constant), &[], Ty::Int)
-            }
-            2 => {
-                let (value, mask) = (self.int(), self.add(Op::Int(3), &[], Ty::Int));
-                self.add(Op::Arith(Arith::And), &[value, mask], Ty::Int)
-            }
-            _ => self.some(|ty| ty == Ty::Int).expect("an integer"),
-        }
-    }
-
-    /// Reads or writes an element.
-    fn element(&mut self) {
-        let world = self.world;
-        let kinds = [
-            (world.ints, ElementKind::Int),
-            (world.ints, ElementKind::Int),
-            (world.bytes, ElementKind::Byte),
-            (world.bytes, ElementKind::Word),
-            (world.points, ElementKind::Ref),
-        ];
-        let (class, kind) = self.random.pick(&kinds);
-        let (Some(array), index) = (self.of_class(class, false), self.index()) else { return };
-        let length = self.add(Op::Length, &[array], Ty::Int);
-        let index = self.add_with_state(Op::CheckBounds, &[index, length], Ty::Int);
-        let mut place = vec![array, index];
-        if kind == ElementKind::Word {
-            let seven = self.add(Op::Int(7), &[], Ty::Int);
-            let last = self.add(Op::Arith(Arith::Add), &[index, seven], Ty::Int);
-            place.push(self.add_with_state(Op::CheckBounds, &[last, length], Ty::Int));
-        }
-        if !self.random.once_in(3) {
-            let ty = if kind == ElementKind::Ref { self.point(true) } else { Ty::Int };
-            self.add(Op::LoadElement(kind), &place, ty);
-            return;
-        }
-        let value = match kind {
-            ElementKind::Ref => self.of_class(world.point, true),
-            _ => Some(self.int()),
-        };
-        if let Some(value) = value {
-            self.add(Op::StoreElement(kind), &[array, index, value], Ty::None);
-        }
+    fn with_constant(&mut self, arith: Arith, value: Value, constant: i64) -> Value {
+        let constant = self.add(Op::Int(constant), &[], Ty::Int);
+        self.add(Op::Arith(arith), &[value, constant], Ty::Int)
     }
 
     /// The region. The states of every second one hold what is live only.
@@ -606,8 +521,7 @@ impl<'w> Generator<'w> {
         let scope = self.scope.len();
         self.enter(body);
         self.statements(depth + 1);
-        let one = self.add(Op::Int(1), &[], Ty::Int);
-        let next = self.add(Op::Arith(Arith::Add), &[counter, one], Ty::Int);
+        let next = self.with_constant(Arith::Add, counter, 1);
         self.yieldpoint();
         let mut args = vec![next];
         args.extend(self.values(&types[1..]));

@@ -123,9 +123,13 @@ impl Builder<'_, '_> {
     /// The array in a register and an index known to be inside.
     fn place(&mut self, array: u16, index: u16) -> Built<[Value; 2]> {
         let (array, index) = (self.get(array)?, self.get(index)?);
+        Ok([array, self.inside(array, index)?])
+    }
+
+    /// The index, known to be inside of the array.
+    fn inside(&mut self, array: Value, index: Value) -> Built<Value> {
         let length = self.emit(Op::Length, &[array], Ty::Int);
-        let index = self.check(Op::CheckBounds, &[index, length], Ty::Int)?;
-        Ok([array, index])
+        self.check(Op::CheckBounds, &[index, length], Ty::Int)
     }
 
     fn get_element(&mut self, i: &Instruction<'_>) -> Built<()> {
@@ -154,8 +158,7 @@ impl Builder<'_, '_> {
         let [array, first] = self.place(array, at)?;
         let seven = self.int(7);
         let last = self.emit(Op::Arith(Arith::Add), &[first, seven], Ty::Int);
-        let length = self.emit(Op::Length, &[array], Ty::Int);
-        let last = self.check(Op::CheckBounds, &[last, length], Ty::Int)?;
+        let last = self.inside(array, last)?;
         match *stored {
             [] => {
                 let word = self.emit(Op::LoadElement(ElementKind::Word), &[array, first, last], Ty::Int);

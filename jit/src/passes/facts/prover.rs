@@ -99,7 +99,7 @@ impl Facts<'_> {
         let (a, add) = self.term(a);
         let (Some(a), Some(offset)) = (a, constant.checked_sub(add)) else { return constant != add };
         let different = Relation { kind: Kind::NotEqual, other: None, offset };
-        self.relations_at(a, point).any(|relation| relation == different)
+        self.is_related_at(a, point, |relation| relation == different)
     }
 
     /// Is `a != b` at a point.
@@ -108,7 +108,7 @@ impl Facts<'_> {
         let known = |(x, add_x): (Option<Value>, i64), (y, add_y): (Option<Value>, i64)| {
             let (Some(x), Some(offset)) = (x, add_y.checked_sub(add_x)) else { return false };
             let different = Relation { kind: Kind::NotEqual, other: y, offset };
-            self.relations_at(x, point).any(|relation| relation == different)
+            self.is_related_at(x, point, |relation| relation == different)
         };
         if known(a, b) || known(b, a) {
             return true;
@@ -227,40 +227,32 @@ impl Facts<'_> {
     }
 
     fn le_by_facts_above(&self, query: &mut Query, x: Value, y: Option<Value>, c: i64, depth: u32) -> bool {
-        self.known_here(query, x).into_iter().any(|Relation { kind, other, offset }| {
-            match kind {
-                Kind::AtMost => match c.checked_sub(offset) {
-                    Some(rest) => self.le(query, other, y, rest, depth),
-                    None => false,
-                },
-                // Not more than one too many, and not that one.
-                Kind::NotEqual => {
-                    other == y
-                        && offset.checked_sub(1) == Some(c)
-                        && self.le(query, Some(x), y, offset, depth)
-                }
-                Kind::AtLeast => false,
+        self.known_here(query, x).into_iter().any(|Relation { kind, other, offset }| match kind {
+            Kind::AtMost => match c.checked_sub(offset) {
+                Some(rest) => self.le(query, other, y, rest, depth),
+                None => false,
+            },
+            // Not more than one too many, and not that one.
+            Kind::NotEqual => {
+                other == y && offset.checked_sub(1) == Some(c) && self.le(query, Some(x), y, offset, depth)
             }
+            Kind::AtLeast => false,
         })
     }
 
     fn le_by_facts_below(&self, query: &mut Query, x: Option<Value>, y: Value, c: i64, depth: u32) -> bool {
-        self.known_here(query, y).into_iter().any(|Relation { kind, other, offset }| {
-            match kind {
-                Kind::AtLeast => match c.checked_add(offset) {
-                    Some(rest) => self.le(query, x, other, rest, depth),
-                    None => false,
-                },
-                // y >= x + offset, and not that; to show: y >= x - c.
-                Kind::NotEqual => {
-                    other == x
-                        && offset.checked_add(1) == c.checked_neg()
-                        && offset
-                            .checked_neg()
-                            .is_some_and(|weaker| self.le(query, x, Some(y), weaker, depth))
-                }
-                Kind::AtMost => false,
+        self.known_here(query, y).into_iter().any(|Relation { kind, other, offset }| match kind {
+            Kind::AtLeast => match c.checked_add(offset) {
+                Some(rest) => self.le(query, x, other, rest, depth),
+                None => false,
+            },
+            // y >= x + offset, and not that; to show: y >= x - c.
+            Kind::NotEqual => {
+                other == x
+                    && offset.checked_add(1) == c.checked_neg()
+                    && offset.checked_neg().is_some_and(|weaker| self.le(query, x, Some(y), weaker, depth))
             }
+            Kind::AtMost => false,
         })
     }
 

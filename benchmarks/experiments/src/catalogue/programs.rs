@@ -32,6 +32,16 @@ pub const STEADY: &[&str] = &[
 /// processor, a compressor.
 pub const LARGE: &[&str] = &["market", "sqldb", "xslt", "scheme", "machine", "lzw"];
 
+/// Of the large programs, the size that is enough of one: about as much work for an iteration as of the classic ones with the most.
+pub fn enough(program: &str) -> Option<&'static str> {
+    match program {
+        "lzw" => Some("64"),
+        "machine" => Some("1"),
+        "xslt" => Some("4"),
+        _ => None,
+    }
+}
+
 /// Of the steady ones, for little time, those that differ most: few methods and many, with objects and without, and short samples.
 pub const QUICK: &[&str] = &["richards", "json", "list", "storage", "queens", "mandelbrot"];
 

@@ -123,13 +123,10 @@ fn names(plan: &Plan) -> Vec<&'static str> {
     plan.programs(&short, &[programs::CLASSIC, programs::LARGE].concat())
 }
 
-/// Of the large programs, what is enough of each: about as much work as an iteration of the classic ones with the most.
-const SIZES: [(&str, &str); 3] = [("lzw", "64"), ("machine", "1"), ("xslt", "4")];
-
 fn cell(program: &str, ticks: u64) -> Cell {
     let profilers: Vec<String> =
         CONFIGURATIONS.iter().flat_map(|of| of.profilers).map(String::from).collect();
-    let size = SIZES.iter().find(|of| of.0 == program).map_or("default", |of| of.1);
+    let size = programs::enough(program).unwrap_or("default");
     let seconds = if programs::LARGE.contains(&program) { 8.0 } else { 0.8 };
     accuracies::calls(program, size, ticks, &profilers, seconds)
 }

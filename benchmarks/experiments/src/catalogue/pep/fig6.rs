@@ -54,7 +54,9 @@ pub(super) struct Configuration {
 
 impl Configuration {
     pub(super) fn cell(&self, plan: &Plan, program: &str) -> Cell {
-        cell(plan, program, &self.flags)
+        // Where iterations are long, only two rounds fit into the time, whose interval says nothing.
+        let size = programs::enough(program).map_or(String::new(), |size| format!(" --size {size}"));
+        cell(plan, program, &format!("{}{size}", self.flags))
     }
 
     pub(super) fn compiling(&self, plan: &Plan, program: &str) -> Cell {

@@ -33,13 +33,18 @@ pub const COMPILING: &str = " --fresh --turns 1";
 
 /// What a program costs with some flags more.
 pub fn cell(plan: &Plan, program: &str, flags: &str) -> Cell {
+    of_seconds(plan, program, flags, usual(plan, flags))
+}
+
+/// For how long what these flags cost is measured.
+pub fn usual(plan: &Plan, flags: &str) -> u32 {
     let quick = match (HEADLINES.contains(&flags), COARSE.contains(&flags)) {
         (true, _) => 3,
         (_, true) => 1,
         _ => 2,
     };
     let all = seconds(plan, quick);
-    of_seconds(plan, program, flags, if COARSE.contains(&flags) { all.min(12) } else { all })
+    if COARSE.contains(&flags) { all.min(12) } else { all }
 }
 
 /// What its compilation takes with some flags more.

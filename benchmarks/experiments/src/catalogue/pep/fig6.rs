@@ -1,7 +1,9 @@
 //! Bond and McKinley 2005, figure 6: execution overhead of PEP.
 
 use super::pep;
-use crate::catalogue::overheads::{Costs, bars, categories, cell, compiling, in_a_line, noise, paper_mean};
+use crate::catalogue::overheads::{
+    Costs, bars, categories, compiling, in_a_line, noise, of_seconds, paper_mean, usual,
+};
 use crate::catalogue::tables::{entry, table, text};
 use crate::catalogue::{Experiment, Findings, programs};
 use crate::cell::Cell;
@@ -56,7 +58,7 @@ impl Configuration {
     pub(super) fn cell(&self, plan: &Plan, program: &str) -> Cell {
         // Where iterations are long, only two rounds fit into the time, whose interval says nothing.
         let size = programs::enough(program).map_or(String::new(), |size| format!(" --size {size}"));
-        cell(plan, program, &format!("{}{size}", self.flags))
+        of_seconds(plan, program, &format!("{}{size}", self.flags), usual(plan, &self.flags))
     }
 
     pub(super) fn compiling(&self, plan: &Plan, program: &str) -> Cell {

@@ -38,7 +38,7 @@ fn cell(plan: &Plan, seed: u64) -> Cell {
          --profile subpaths:max-length={longest},top=50,census=no \
          --profile osp:memory=64k,rate=100,max-length={longest},seed={seed} --profile-out @profile.json"
     );
-    Cell::counting(Reduction::Numbers, &[&run, "profile accuracy @profile.json --json"], plan.pick(1.2, 90.0))
+    Cell::counting(Reduction::Numbers, &[&run, "profile accuracy @profile.json --json"], plan.pick(1.2, 40.0))
 }
 
 /// Blocks of the run, and the longest subpaths of those with few samples.

@@ -88,9 +88,19 @@ pub(super) fn counted(plan: &Plan, run: &Run) -> Cell {
 /// They are sampled in the paper's way: a list that is thinned, from its rate on, and subpaths named by the exclusive or of their blocks, which have large
 /// numbers. In 32 KiB are about as many subpaths as its lists had.
 pub(super) fn thinned(plan: &Plan, run: &Run) -> Cell {
+    thinned_by(plan, run, "")
+}
+
+/// The same with other random numbers each time, [`thinned`] first.
+pub(super) fn thinned_often(plan: &Plan, run: &Run) -> Vec<Cell> {
+    let others = (1..plan.pick(3, 6)).map(|seed| thinned_by(plan, run, &format!(",seed={seed}")));
+    std::iter::once(thinned(plan, run)).chain(others).collect()
+}
+
+fn thinned_by(plan: &Plan, run: &Run, seed: &str) -> Cell {
     let input = plan.pick(&run.quick, &run.full);
-    let profiler = "--profile osp:memory=32k,rate=1000,list=concise,encoding=random-xor";
-    cell(run, input, profiler, input.seconds / 6.0 + 0.3)
+    let profiler = format!("--profile osp:memory=32k,rate=1000,list=concise,encoding=random-xor{seed}");
+    cell(run, input, &profiler, input.seconds / 10.0 + 0.5)
 }
 
 /// The memory of [`as_often`]: the paper's, which its descriptions of subpaths add to, and they are within it here.
@@ -105,7 +115,7 @@ pub(super) fn as_often(plan: &Plan, run: &Run) -> Cell {
         MEMORY >> 10,
         run.longest
     );
-    cell(run, input, &profiler, input.seconds / 6.0 + 0.3)
+    cell(run, input, &profiler, input.seconds / 10.0 + 0.5)
 }
 
 /// How many samples the paper's run had at its end.

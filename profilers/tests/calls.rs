@@ -352,6 +352,24 @@ fn what_has_to_do_with_objects_is_inlined_where_much_happens() {
     }
 }
 
+/// Where all targets are tested for, J9's policy judges the site: what was seldom seen there, or never, is inlined with the others. Not so where
+/// there are more, and not in the paper's way.
+#[test]
+fn few_targets_are_judged_together() {
+    for (site_weight, size, is_inlined) in
+        [(2, 20, false), (3, 20, true), (5, 33, false), (6, 33, true), (5000, 33, true), (5000, 76, false)]
+    {
+        for weight in [0, 1, site_weight] {
+            let few = candidate(weight, site_weight, 10_000, size, false);
+            assert_eq!(Policy::J9.decide(&few).is_inlined(), is_inlined, "{few:?}");
+            let alone = is_inlined && weight == site_weight;
+            let many = many(weight, site_weight, 10_000, size);
+            assert_eq!(Policy::J9.decide(&many).is_inlined(), alone, "{many:?}");
+            assert_eq!(Policy::J9_PLAIN.decide(&few).is_inlined(), alone, "{few:?}");
+        }
+    }
+}
+
 /// J9's policy as in the paper against the rule as it is written there: a cold site is not inlined, and the weight that is required grows
 /// linearly with the size. What was added to it here changes nothing.
 #[test]

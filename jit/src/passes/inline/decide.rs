@@ -78,8 +78,9 @@ impl<'a> Decider<'a> {
     fn asked(&self, region: &Region, site: &Site, function: FunctionId, share: f64) -> Asked {
         let node = region.node(site.call);
         let local = site.local * share;
-        let is_cold = self.judge.is_cold(site, share);
         let has_few = site.targets.as_ref().is_some_and(|targets| count(targets) <= self.limits.few_targets);
+        let is_cold =
+            self.judge.is_cold(site, if has_few && self.judge.judges_sites() { 1.0 } else { share });
         let in_loop = self.is_in_loop(site.frequency * share);
         let (caller, pc, given) = (node.inline, node.pc, site.given);
         Asked { caller, pc, function, local, given, is_cold, in_loop, is_only: false, has_few }
@@ -219,7 +220,7 @@ impl<'a> Decider<'a> {
             let (test, covers) = self.test(site, target);
             let asked = self.asked(region, site, target.function, share);
             match self.judge.allows(region, &asked) {
-                Ok((words, why)) if total == 0 || target.count > 0 => {
+                Ok((words, why)) if total == 0 || target.count > 0 || self.judge.judges_sites() => {
                     arms.push(Arm { test, function: target.function, words, count: target.count, why });
                     complete &= covers;
                 }

@@ -75,6 +75,11 @@ impl<'a> Judge<'a> {
         is_cold && !matches!(self.inlining.by, InlineBy::Size(_))
     }
 
+    /// Are few possible targets of a call judged together, each as if all receivers were its own.
+    pub fn judges_sites(&self) -> bool {
+        matches!(self.inlining.by, InlineBy::Calls(Policy::J9 { .. }))
+    }
+
     /// How much a call is worth that runs so often, from the call graph if that is what decides.
     pub fn value(&self, region: &Region, caller: InlineId, pc: u32, frequency: f64) -> f64 {
         match self.inlining.by {

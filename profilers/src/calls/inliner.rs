@@ -12,8 +12,8 @@
 //!   does not tell how long it works, nor what it costs around it. A call's only target, within S, is not cold if it makes many calls
 //!   itself (ours). And where objects are made, the methods around that place count, if they are called more often (ours): inlined,
 //!   objects need perhaps not be made. One that a call is given must be made for it, on all ways if there is a loop around; one that a
-//!   call gives makes all that it meets. So where static heuristics test for all targets, it is the site that is inlined or not, with a target
-//!   that was seldom seen, or never (ours): as a call it would cost what the others gain, and whether it was seen is chance. Where there are
+//!   call gives makes all that it meets. So where static heuristics test for all targets, each is judged as if all calls of the site were
+//!   its own, though it was seldom seen, or never (ours): as a call it would cost what the others gain, and whether it was seen is chance. Where there are
 //!   more targets than static heuristics would test for, only one with more than 60 % of the site's samples gets a guard (ours): without,
 //!   `richards` had three copies of four tasks, twice as much to compile for nothing, and with half of them it is chance whether one of two
 //!   that share a site is above.
@@ -55,8 +55,8 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// What counts of calls for J9's policy: where all targets are tested for, those of the site.
-    fn own_weight(&self) -> u64 {
+    /// By which calls J9's policy judges: where all targets are tested for, by those of the site, else by those of the edge.
+    fn judged_weight(&self) -> u64 {
         if self.has_few && !self.is_static { self.site_weight } else { self.weight }
     }
 
@@ -242,7 +242,8 @@ impl Policy {
                 let required = limits.required(candidate.size).map(|share| share.max(cold));
                 let total = candidate.total;
                 let more = candidate.weights_beside(&limits).into_iter().max().unwrap_or(0);
-                let (weight, of_site) = (candidate.own_weight().max(more), candidate.site_weight.max(more));
+                let (weight, of_site) =
+                    (candidate.judged_weight().max(more), candidate.site_weight.max(more));
                 let many = !candidate.is_static && !candidate.has_few;
                 let refusal = if weight == 0 || below(cold, of_site, total) {
                     Some(Reason::Cold { cold })
@@ -281,7 +282,7 @@ impl Policy {
         let required = limits.required(candidate.size).map_or(*cold, |share| share.max(*cold));
         let is_enough = |weight| weight > 0 && !below(required, weight, candidate.total);
         let [inside, _, given] = candidate.weights_beside(limits);
-        if is_enough(candidate.own_weight()) {
+        if is_enough(candidate.weight) {
             Reason::Fits { limit }
         } else if is_enough(inside) {
             Reason::MakesCalls { limit }

@@ -220,6 +220,7 @@ impl<'a> Decider<'a> {
             let (test, covers) = self.test(site, target);
             let asked = self.asked(region, site, target.function, share);
             match self.judge.allows(region, &asked) {
+                // Of many possible targets only those that were seen are asked about if sites are judged.
                 Ok((words, why)) if total == 0 || target.count > 0 || self.judge.judges_sites() => {
                     arms.push(Arm { test, function: target.function, words, count: target.count, why });
                     complete &= covers;

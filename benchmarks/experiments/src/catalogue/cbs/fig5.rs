@@ -45,7 +45,7 @@ pub(in crate::catalogue) const RIGHT: Experiment = Experiment {
         "Here `j9` is such an inliner, measured against static heuristics that inline up to 60 words; above 23 words it asks for the more calls the larger the callee is. Tiny methods with one target it inlines nevertheless: code of the \
          lowest level has them inlined, so that samples of its calls know nothing of them.",
         "What such a policy cannot see is time: a method that is called seldom and works long looks cold. In Havlak the phases of its loop finder are such methods, which static heuristics inline and \
-         optimize together; so a small callee that makes many calls itself is not cold here, and a call of at most three possible targets is inlined as a whole or not at all. Nor is a large method inlined into itself, however hot its calls are.",
+         optimize together; so a small callee that makes many calls itself is not cold here, and of at most three possible targets each is judged as if all calls of the site were its own. Nor is a large method inlined into itself, however hot its calls are.",
     ],
     cells: |plan| inlining::cells(plan, &[of_j9(TIMER), of_j9(CBS)]),
     conclude: right,

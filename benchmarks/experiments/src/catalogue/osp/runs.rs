@@ -29,6 +29,13 @@ struct Input {
     blocks: u64,
 }
 
+impl Input {
+    /// About how many seconds it takes if nothing is counted.
+    fn sampled_only(&self) -> f64 {
+        self.seconds / 10.0 + 0.5
+    }
+}
+
 const fn input(flags: &'static str, seconds: f64, blocks: u64) -> Input {
     Input { flags, seconds, blocks }
 }
@@ -100,7 +107,7 @@ pub(super) fn thinned_often(plan: &Plan, run: &Run) -> Vec<Cell> {
 fn thinned_by(plan: &Plan, run: &Run, seed: &str) -> Cell {
     let input = plan.pick(&run.quick, &run.full);
     let profiler = format!("--profile osp:memory=32k,rate=1000,list=concise,encoding=random-xor{seed}");
-    cell(run, input, &profiler, input.seconds / 10.0 + 0.5)
+    cell(run, input, &profiler, input.sampled_only())
 }
 
 /// The memory of [`as_often`]: the paper's, which its descriptions of subpaths add to, and they are within it here.
@@ -115,7 +122,7 @@ pub(super) fn as_often(plan: &Plan, run: &Run) -> Cell {
         MEMORY >> 10,
         run.longest
     );
-    cell(run, input, &profiler, input.seconds / 10.0 + 0.5)
+    cell(run, input, &profiler, input.sampled_only())
 }
 
 /// How many samples the paper's run had at its end.
